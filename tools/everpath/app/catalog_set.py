@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CatalogSet", "describe_unknown", "find_installed", "package_count", "with_entry"]
+__all__ = ["CatalogSet", "describe_unknown", "find_installed_by_package", "package_count", "with_entry"]
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -15,8 +15,7 @@ from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog
 from everpath.reporters.formatting import join_names, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
-from everpath.simulate import InstalledVersion
-from everpath.simulate import find_installed as find_in_graphs
+from everpath.simulate import InstalledVersion, find_installed
 from everpath.wording import count
 
 _MAX_NAMES: Final = 5
@@ -47,7 +46,7 @@ class CatalogSet:
         return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
 
 
-def find_installed(
+def find_installed_by_package(
     text: str, packages: Mapping[str, Sequence[ClusterCatalog]], unread: int = 0
 ) -> tuple[dict[str, tuple[InstalledVersion, ...]], list[str]]:
     """Return the CSVs that a name or version stands for, by package, and notes about unknown ones.
@@ -57,7 +56,7 @@ def find_installed(
     """
     matches = {}
     for name, sources in packages.items():
-        if csvs := find_in_graphs(_graphs(sources), text, guess=len(packages) == 1):
+        if csvs := find_installed(_graphs(sources), text, guess=len(packages) == 1):
             matches[name] = csvs
     if not matches:
         raise _not_found(text, packages, unread)

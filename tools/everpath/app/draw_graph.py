@@ -7,7 +7,7 @@ __all__ = ["GraphDrawing", "draw_graph"]
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everpath.app.catalog_set import find_installed, package_count
+from everpath.app.catalog_set import find_installed_by_package, package_count
 from everpath.app.config import today
 from everpath.app.inputs import Inputs, not_found_error
 from everpath.errors import UsageError
@@ -53,7 +53,9 @@ def draw_graph(
     versions: list[InstalledVersion] = []
     notes: list[str] = []
     for text in installed:
-        matches, more = find_installed(text, {selected.name: [ClusterCatalog("catalog", 0, whole)]})
+        matches, more = find_installed_by_package(
+            text, {selected.name: [ClusterCatalog("catalog", 0, whole)]}
+        )
         versions.append(matches[selected.name][0])
         notes += more
     selection = Selection(packages=frozenset((selected.name,)), channels=frozenset(channels))

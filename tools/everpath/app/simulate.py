@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from everpath.app.catalog_set import CatalogSet, find_installed, with_entry
+from everpath.app.catalog_set import CatalogSet, find_installed_by_package, with_entry
 from everpath.app.inputs import Inputs
 from everpath.app.served_catalogs import ServedCatalog
 from everpath.loaders.catalog_loader import Progress
@@ -70,7 +70,7 @@ def simulate(
     selected = catalog_set.packages(packages)
     versions, notes = None, list[str]()
     if installed is not None:
-        versions, notes = find_installed(installed, selected, catalog_set.unread)
+        versions, notes = find_installed_by_package(installed, selected, catalog_set.unread)
         selected = {name: selected[name] for name in versions}
     if scenario.starting_csv is not None:
         selected = with_entry(scenario.starting_csv, selected, catalog_set.unread)

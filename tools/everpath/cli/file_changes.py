@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["GenerateState", "ReleaseState", "change_lines", "generate_json", "release_json"]
+__all__ = ["change_lines", "generate_json", "release_json"]
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
 
+from everpath.app.project.generate import GenerateResult
 from everpath.app.project.project import Project
+from everpath.app.project.release import ReleaseResult
 from everpath.atomic_files import FileChange
+from everpath.cli.failing_findings import failing_finding_objects
+from everpath.cli.release_report import comparison_documents
 from everpath.reporters.formatting import printable
 from everpath.wording import count
-
-GenerateState: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
-#: `planned` is the state of a dry run.
-ReleaseState: TypeAlias = Literal["written", "planned", "refused"]
 
 
 def change_lines(
@@ -37,24 +36,28 @@ def change_lines(
             yield f"{action:<7} {printable(str(path))} ({count(len(group), 'file')})\n"
 
 
-def generate_json(
-    project: Project, state: GenerateState, changes: Sequence[FileChange], findings: Iterable[str] = ()
-) -> Iterator[str]:
+def generate_json(result: GenerateResult) -> Iterator[str]:
     """Yield the result of `generate` as one JSON object (docs/schemas/generate.schema.json)."""
-    head = {"version": 1, "package": project.source.package, "state": state}
-    yield from _json_object(head, {"files": _file_objects(changes), "findings": findings})
+    head = {"version": 1, "package": result.project.releases_file.package, "state": result.state}
+    findings = failing_finding_objects(result.findings)
+    yield from _json_object(head, {"files": _file_objects(result.changes), "findings": findings})
 
 
-def release_json(
-    project: Project,
-    head: Mapping[str, object],
-    changes: Sequence[FileChange],
-    findings: Iterable[str],
-    comparisons: Iterable[str],
-) -> Iterator[str]:
+def release_json(version: str, result: ReleaseResult) -> Iterator[str]:
     """Yield the result of `release` as one JSON object (docs/schemas/release.schema.json)."""
-    lists = {"files": _file_objects(changes), "findings": findings, "comparisons": comparisons}
-    yield from _json_object({"version": 1, "package": project.source.package, **head}, lists)
+    head = {
+        "version": 1,
+        "package": result.new.releases_file.package,
+        "release": version,
+        "state": result.state,
+        "reasons": list(result.blockers),
+    }
+    lists = {
+        "files": _file_objects(result.changes),
+        "findings": failing_finding_objects(result.findings),
+        "comparisons": comparison_documents(result),
+    }
+    yield from _json_object(head, lists)
 
 
 def _file_objects(changes: Sequence[FileChange]) -> Iterator[str]:

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from everpath.app.project.release import PreparedRelease, VariantUpdate
+from everpath.app.project.release import ReleaseResult, VariantUpdate
 from everpath.comparison import Change, ChangeKind
-from everpath.comparison.changes import with_positions
 from everpath.graph import PackageGraph
 from everpath.layout.drawing import channel_drawings
-from everpath.loaders import source_positions
 from everpath.model import Package
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import json as comparison_json
@@ -29,7 +27,7 @@ _RESOLVERS: Final[tuple[ResolverName, ...]] = ("v0", "v1")
 
 
 def release_lines(
-    release: PreparedRelease, *, colour: bool, quiet: bool, expect_new_paths: bool
+    release: ReleaseResult, *, colour: bool, quiet: bool, expect_new_paths: bool
 ) -> Iterator[str]:
     """Yield the channels that change, before and after, and the effects on installed versions.
 
@@ -42,22 +40,22 @@ def release_lines(
             expected = {ChangeKind.DIFFERENT_PATH} if expect_new_paths else set()
             severe = (c for c in update.comparison.changes if c.severity >= Severity.WARNING)
             changes = tuple(change for change in severe if change.kind not in expected)
-            report = _comparison_report(release, update, changes)
+            report = _comparison_report(update, changes)
             yield from comparison_text.render(report, DisplayOptions(colour=colour, is_brief=quiet))
 
 
-def comparison_documents(release: PreparedRelease) -> Iterator[str]:
+def comparison_documents(release: ReleaseResult) -> Iterator[str]:
     """Yield the comparison of each existing catalog, as `everpath compare -o json` writes it."""
     for update in release.updates:
         if update.old.channels:
-            report = _comparison_report(release, update, update.comparison.changes)
+            report = _comparison_report(update, update.comparison.changes)
             yield "".join(comparison_json.render(report, DisplayOptions())).rstrip("\n")
 
 
-def source_diff(release: PreparedRelease) -> Iterator[str]:
+def source_diff(release: ReleaseResult) -> Iterator[str]:
     """Yield the changes of releases.yaml as a unified diff."""
-    name = str(release.old.file)
-    texts = (release.old.file.read_bytes(), release.new.unsaved or b"")
+    name = str(release.edit.path)
+    texts = (release.edit.old, release.edit.new)
     before, after = (text.decode(errors="replace").splitlines() for text in texts)
     for line in difflib.unified_diff(before, after, name, name, lineterm=""):
         yield f"{printable(line)}\n"
@@ -83,13 +81,10 @@ def _edges(package: Package) -> dict[str, object]:
     }
 
 
-def _comparison_report(
-    release: PreparedRelease, update: VariantUpdate, changes: tuple[Change, ...]
-) -> ComparisonReport:
-    located = with_positions(changes, lambda place: source_positions.locate(place, release.new.sources))
+def _comparison_report(update: VariantUpdate, changes: tuple[Change, ...]) -> ComparisonReport:
     return ComparisonReport(
         resolvers=_RESOLVERS,
-        comparison=replace(update.comparison, changes=located),
+        comparison=replace(update.comparison, changes=changes),
         old=f"the catalog{_of_variant(update)}",
         new=f"the new catalog{_of_variant(update)}",
     )

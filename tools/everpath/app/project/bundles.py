@@ -44,7 +44,7 @@ class GeneratedBundle(NamedTuple):
 
 def load_operator(project: Project) -> OperatorManifests:
     """Load the operator's manifests. Raises UnreadableInput."""
-    paths = [str(project.resolve(path)) for path in project.source.operator]
+    paths = [str(project.resolve(path)) for path in project.releases_file.operator]
     for path in paths:
         if not Path(path).exists():
             hint = f"`operator:` of {project.file} names it"
@@ -57,10 +57,10 @@ def generate_bundle(
 ) -> GeneratedBundle:
     """Generate the bundle of a release. `package` has the edges of all releases. Raises ReleasesError."""
     _require_known_images(project, release, operator)
-    source, name = project.source, project.source.csv_name(release)
+    source, name = project.releases_file, project.releases_file.csv_name(release)
     edges = csv_edges(package, name, source.default_channel)
-    metadata = source.bundle_metadata(release)
-    facts = ReleaseMetadata(
+    bundle_metadata = source.bundle_metadata(release)
+    release_metadata = ReleaseMetadata(
         source.package,
         name,
         release.version,
@@ -72,19 +72,21 @@ def generate_bundle(
         min_kube_version=release.min_kube_version,
         images=source.operator_images(release),
         digests=project.digests,
-        properties=metadata.properties or (),
-        dependencies=metadata.dependencies or (),
-        annotations=metadata.annotations,
+        properties=bundle_metadata.properties or (),
+        dependencies=bundle_metadata.dependencies or (),
+        annotations=bundle_metadata.annotations,
     )
-    files = {file: yaml_text(body).encode() for file, body in bundle_files(operator, facts).items()}
+    files = {
+        file: yaml_text(body).encode() for file, body in bundle_files(operator, release_metadata).items()
+    }
     origins = dict.fromkeys((file for file in files if file.startswith("metadata/")), str(project.file))
-    return GeneratedBundle(files, {**origins, **manifest_sources(operator, facts)})
+    return GeneratedBundle(files, {**origins, **manifest_sources(operator, release_metadata)})
 
 
 def _require_known_images(project: Project, release: Release, operator: OperatorManifests) -> None:
     """Raise ReleasesError for a key of `images:` that no container has: the image would not be replaced."""
     known = sorted(image_names(operator.deployments))
-    declared = {name: project.source.place.at("images", name) for name in project.source.images}
+    declared = {name: project.releases_file.place.at("images", name) for name in project.releases_file.images}
     declared |= {name: release.place.at("images", name) for name in release.images}
     for name, place in declared.items():
         if name not in known:
@@ -122,7 +124,7 @@ def unfrozen_digests(project: Project) -> dict[str, str]:
     Raises ReleasesError for an incomplete bundle.
     """
     digests: dict[str, str] = {}
-    for release in project.source.releases:
+    for release in project.releases_file.releases:
         folder = project.bundle_folder(release)
         if release.bundle is None and (files := read_files(folder)):
             leftovers = chain(leftovers_below(folder), project.staging.leftovers((), folder))
@@ -133,7 +135,7 @@ def unfrozen_digests(project: Project) -> dict[str, str]:
                     file=str(folder),
                 )
             _require_complete(folder, files)
-            digests[project.source.csv_name(release)] = bundle_digest(files)
+            digests[project.releases_file.csv_name(release)] = bundle_digest(files)
     return digests
 
 

@@ -7,7 +7,7 @@ fixed by what is generated now.
 
 from __future__ import annotations
 
-__all__ = ["Problems", "check"]
+__all__ = ["FailingFindings", "check"]
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.app.config import Config, select_rules, today
-from everpath.app.project.generate import GeneratedFiles
+from everpath.app.project.generated_files import GeneratedFiles
 from everpath.app.project.project import Project
 from everpath.crd_upgrade_safety import BundleCrds
 from everpath.errors import UnreadableInput
@@ -45,7 +45,7 @@ _CHECKED_BUNDLE_SUBJECTS: Final = BUNDLE_SUBJECTS - {"waiver"}
 _CHECKED_CATALOG_SUBJECTS: Final = CATALOG_SUBJECTS - {"waiver"} | {"upgrade"}
 
 
-class Problems(NamedTuple):
+class FailingFindings(NamedTuple):
     """The findings for which generated files are not written. Falsy if there are none.
 
     `bundles` are findings about bundles, `catalogs` about catalogs and upgrades. Their positions are in the
@@ -59,10 +59,10 @@ class Problems(NamedTuple):
         return bool(self.bundles.findings or self.catalogs.findings)
 
 
-def check(files: GeneratedFiles, config: Config) -> Problems:
+def check(files: GeneratedFiles, config: Config) -> FailingFindings:
     """Return the findings that fail a run, about generated files. Raises UnreadableInput."""
     try:
-        return Problems(
+        return FailingFindings(
             _failing(_check_bundles(files, config), files, config),
             _failing(_check_catalogs(files, config), files, config),
         )
@@ -108,7 +108,7 @@ def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
 
 def _findings_on_disk(project: Project, selection: Selection) -> Iterator[Finding]:
     """Yield the findings of the catalogs on disk, without catalogs that cannot be read."""
-    files = [file for file in map(project.catalog_file, project.source.variants) if file.exists()]
+    files = [file for file in map(project.catalog_file, project.releases_file.variants) if file.exists()]
     load_crds = None
     with suppress(UnreadableInput):
         load_crds = bundle_crds_loader([str(project.bundles)]) if files else None

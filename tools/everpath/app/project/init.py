@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath import __url__
-from everpath.app.project.generate import generate
+from everpath.app.project.generated_files import generate_files
 from everpath.app.project.project import Project
 from everpath.atomic_files import FileChange, FileTransaction
 from everpath.bundlegen import scaffold_csv
@@ -61,7 +61,7 @@ def write_project(start: NewProject, path: Path) -> list[FileChange]:
     source = parse_releases(content, str(path), sources)
     project = Project(path, source, sources, content, start.blobs)
     if start.source.releases and (start.blobs is not None or start.source.bundles):
-        with generate(project) as files:
+        with generate_files(project) as files:
             return files.commit()
     return FileTransaction({path: content, **start.files}, staging=project.staging).commit()
 

@@ -6,11 +6,11 @@ __all__ = [
     "CATALOG_SUFFIXES",
     "Files",
     "Project",
+    "find_releases_file",
     "format_position",
     "load_blobs",
     "open_project",
     "project_lock",
-    "releases_file",
 ]
 
 import os
@@ -45,12 +45,13 @@ Files: TypeAlias = Mapping[str, bytes]
 class Project:
     """A releases.yaml and the paths that follow from it.
 
-    `unsaved` is the content of the file, if it is not written yet. `imported_blobs` replace the documents of
-    the catalogs on disk, and `pins_file` the file of digests that releases.yaml names.
+    `releases_file` is the content of the file as data, `sources` finds the lines of its places. `unsaved` is
+    the text of the file, if it is not written yet. `imported_blobs` replace the documents of the catalogs on
+    disk, and `pins_file` the file of digests that releases.yaml names.
     """
 
     file: Path
-    source: ReleasesFile
+    releases_file: ReleasesFile
     sources: Sources
     unsaved: bytes | None = None
     imported_blobs: tuple[Blob, ...] | None = None
@@ -72,26 +73,28 @@ class Project:
     @cached_property
     def digests(self) -> Mapping[str, str] | None:
         """Digests of images; None if images are not pinned. Raises ReleasesError and UnreadableInput."""
-        file = self.pins_file or (str(self.resolve(self.source.pins)) if self.source.pins else None)
+        file = self.pins_file or (
+            str(self.resolve(self.releases_file.pins)) if self.releases_file.pins else None
+        )
         return load_pins(file, self.sources) if file else None
 
     def bundle_image(self, release: Release) -> str:
         """Return the reference of a bundle's image, by digest if it is pinned."""
-        image = self.source.bundle_image(release)
+        image = self.releases_file.bundle_image(release)
         return (self.digests or {}).get(image, image)
 
     @property
     def bundles(self) -> Path:
-        return self.resolve(self.source.bundles or "../bundles") / self.source.package
+        return self.resolve(self.releases_file.bundles or "../bundles") / self.releases_file.package
 
     def bundle_folder(self, release: Release) -> Path:
         """Return BUNDLES/PACKAGE/VERSION, or BUNDLES/PACKAGE/NAME if two releases have the same version."""
-        is_unique = len(self.source.by_version[release.version]) == 1
-        return self.bundles / (release.version if is_unique else self.source.csv_name(release))
+        is_unique = len(self.releases_file.by_version[release.version]) == 1
+        return self.bundles / (release.version if is_unique else self.releases_file.csv_name(release))
 
     def catalog_file(self, variant: Variant, suffix: str | None = None) -> Path:
         """Return the catalog of a variant, by default with the suffix that it has on disk, else YAML."""
-        folder = self.folder / variant.name / self.source.package
+        folder = self.folder / variant.name / self.releases_file.package
         existing = (s for s in CATALOG_SUFFIXES if (folder / f"catalog.{s}").exists())
         return folder / f"catalog.{suffix or next(existing, 'yaml')}"
 
@@ -101,7 +104,7 @@ class Project:
         if self.imported_blobs is not None:
             return self.imported_blobs
         blobs: dict[tuple[str, str], Blob] = {}
-        for file in map(self.catalog_file, self.source.variants):
+        for file in map(self.catalog_file, self.releases_file.variants):
             try:
                 documents = load_blobs(str(file), Sources()) if file.exists() else []
             except UnreadableInput as error:
@@ -115,10 +118,10 @@ class Project:
         """Return the package as users have it: from the catalog on disk, else as it would be generated."""
         file = self.catalog_file(variant)
         if file.exists():
-            package = load(str(file)).catalog.by_name.get(self.source.package)
+            package = load(str(file)).catalog.by_name.get(self.releases_file.package)
             if package is not None and package.channels:
                 return package
-        return catalog_package(self.source, variant)
+        return catalog_package(self.releases_file, variant)
 
     def position(self, release: Release, key: str) -> str:
         """Return `file:line` of a key of a release."""
@@ -132,14 +135,14 @@ def open_project(file: str | None, unsaved: bytes | None = None, pins_file: str 
     """
     if pins_file is not None and not pins_file.strip():
         raise UsageError("--pin is empty", hint="omit it, or name a file of digests")
-    path, sources = releases_file(file), Sources()
-    source = (
+    path, sources = find_releases_file(file), Sources()
+    releases = (
         load_releases(str(path), sources) if unsaved is None else parse_releases(unsaved, str(path), sources)
     )
-    return Project(path, source, sources, unsaved, pins_file=pins_file)
+    return Project(path, releases, sources, unsaved, pins_file=pins_file)
 
 
-def releases_file(file: str | None) -> Path:
+def find_releases_file(file: str | None) -> Path:
     """Return the releases.yaml that an option `--file` names, by default the one in the current folder."""
     if file is not None and not file.strip():
         raise UsageError("--file is empty", hint="omit it, or name a releases.yaml")

@@ -61,7 +61,7 @@ def _digest_positions(file: Path) -> dict[Path, str]:
         project = open_project(str(file))
         return {
             project.bundle_folder(release).resolve(): project.position(release, "bundle")
-            for release in project.source.releases
+            for release in project.releases_file.releases
             if release.bundle not in (None, PUBLISHED)
         }
     return {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["generate_warnings", "rewritten_bundles"]
+__all__ = ["generate_warnings", "rewritten_bundle_warnings"]
 
 from collections.abc import Iterator
 
 from everpath.app.project.bundles import find_csv
-from everpath.app.project.generate import GeneratedFiles
+from everpath.app.project.generated_files import GeneratedFiles
 from everpath.app.project.project import Files, format_position
 from everpath.comparison import compare
 from everpath.loaders.catalog_loader import load
@@ -18,19 +18,19 @@ from everpath.releases.channel_edges import catalog_package
 
 def generate_warnings(files: GeneratedFiles) -> list[str]:
     """Return all warnings, each once. Cost: every bundle is loaded again."""
-    warnings = [*_empty_variants(files)]
+    warnings = [*_empty_catalog_warnings(files)]
     if files.new_bundles:
-        warnings += rewritten_bundles(files)
-        warnings += _missing_bundle_image(files)
-        warnings += _operator_image(files)
-        warnings += _edges_of_csvs(files)
+        warnings += rewritten_bundle_warnings(files)
+        warnings += _bundle_image_warnings(files)
+        warnings += _operator_image_warnings(files)
+        warnings += _csv_edge_warnings(files)
     return list(dict.fromkeys(warnings))
 
 
-def rewritten_bundles(files: GeneratedFiles) -> Iterator[str]:
-    """Warn of bundles that change although a later release exists: they may be published already."""
+def rewritten_bundle_warnings(files: GeneratedFiles) -> Iterator[str]:
+    """Yield a warning for each bundle that changes although it is not the newest: it may be published."""
     project = files.project
-    for release in project.source.releases[:-1]:
+    for release in project.releases_file.releases[:-1]:
         folder = project.bundle_folder(release)
         old = read_files(folder) if folder in files.new_bundles else {}
         if old and old != files.bundles[folder]:
@@ -41,17 +41,17 @@ def rewritten_bundles(files: GeneratedFiles) -> Iterator[str]:
             )
 
 
-def _empty_variants(files: GeneratedFiles) -> Iterator[str]:
+def _empty_catalog_warnings(files: GeneratedFiles) -> Iterator[str]:
     project = files.project
-    for variant in project.source.catalogs if project.source.releases else ():
-        if not catalog_package(project.source, variant).channels:
+    for variant in project.releases_file.catalogs if project.releases_file.releases else ():
+        if not catalog_package(project.releases_file, variant).channels:
             position = format_position(variant.place, project.sources)
             yield f"{position}: no release is in the catalog {variant.name!r}; it is not written"
 
 
-def _missing_bundle_image(files: GeneratedFiles) -> Iterator[str]:
+def _bundle_image_warnings(files: GeneratedFiles) -> Iterator[str]:
     project = files.project
-    new = [r for r in project.source.releases if project.bundle_folder(r) in files.new_bundles]
+    new = [r for r in project.releases_file.releases if project.bundle_folder(r) in files.new_bundles]
     if not all(map(project.bundle_image, new)):
         yield (
             f"{project.file} has no `image:`, so the catalog contains the manifests of the bundle instead of "
@@ -59,15 +59,15 @@ def _missing_bundle_image(files: GeneratedFiles) -> Iterator[str]:
         )
 
 
-def _operator_image(files: GeneratedFiles) -> Iterator[str]:
-    """Warn if the newest release has an image that is incomplete or mutable, or that of the last release."""
+def _operator_image_warnings(files: GeneratedFiles) -> Iterator[str]:
+    """Yield a warning if the newest release has an incomplete or mutable image, or that of the last one."""
     project = files.project
     if (
-        not project.source.releases
-        or project.bundle_folder(project.source.releases[-1]) not in files.new_bundles
+        not project.releases_file.releases
+        or project.bundle_folder(project.releases_file.releases[-1]) not in files.new_bundles
     ):
         return
-    *_, previous, newest = None, *project.source.releases
+    *_, previous, newest = None, *project.releases_file.releases
     assert newest is not None
     image = _container_image(files.bundles[project.bundle_folder(newest)])
     if not image:
@@ -96,15 +96,15 @@ def _container_image(files: Files) -> str:
     return str(csv.annotations.get("containerImage") or "") if csv else ""
 
 
-def _edges_of_csvs(files: GeneratedFiles) -> Iterator[str]:
-    """Warn if the edges of the CSVs strand a version that those of the catalog do not."""
+def _csv_edge_warnings(files: GeneratedFiles) -> Iterator[str]:
+    """Yield a warning if the edges of the CSVs strand a version that those of the catalog do not."""
     project = files.project
     if not all(files.bundles.values()):
         return
     for path in (project.bundles / "ci.yaml", project.bundles / "ci.yml"):
         if path in files.transaction.files or path.exists():
             files.scratch.add_beside_bundles(path, files.transaction.files.get(path) or path.read_bytes())
-    catalog = Catalog("catalog", (catalog_package(project.source),))
+    catalog = Catalog("catalog", (catalog_package(project.releases_file),))
     if compare(catalog, load(files.scratch.repository).catalog).stranded:
         yield (
             "as an operators repository, without the catalog, the bundles strand installed versions: a CSV "

@@ -11,7 +11,7 @@ import click
 from everpath.app.image_inputs import local_path
 from everpath.app.project.import_catalog import import_catalog
 from everpath.app.project.init import DEFAULT_FILE, new_project, write_project
-from everpath.app.project.project import releases_file
+from everpath.app.project.project import find_releases_file
 from everpath.cli.options.common import one_package_option
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, UsageError
@@ -45,7 +45,7 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
       0  written                     3  input that cannot be read
       2  a wrong command line, a file that exists, a catalog that opm rejects
     """
-    path = releases_file(file)
+    path = find_releases_file(file)
     if path.exists():
         raise UsageError(f"{path} exists already", hint="run everpath release to add to it, or use --file")
     if catalog:

@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from everpath.app.config import load
-from everpath.app.project.release import PreparedRelease, prepare_release
-from everpath.cli.file_changes import ReleaseState, change_lines, release_json
+from everpath.app.project.release import cut_release
+from everpath.cli.failing_findings import write_failing_findings
+from everpath.cli.file_changes import change_lines, release_json
 from everpath.cli.options.common import comma_list, config_options
 from everpath.cli.options.project import file_option, output_option, pin_option, report_wait
 from everpath.cli.output import print_warnings, write_output
-from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.release_report import comparison_documents, release_lines, source_diff
+from everpath.cli.release_report import release_lines, source_diff
 from everpath.cli.terminal import wants_colour
 from everpath.errors import ExitCode, UsageError
 from everpath.releases.release_plan import ReleaseRequest
@@ -100,32 +100,34 @@ def release(  # noqa: PLR0913 - a parameter for each option
     request = ReleaseRequest(**options, pins=pin)
     _validate(request)
     config = load(config_file, wanted=not no_config)
-    with prepare_release(file, request, config, read_only=dry_run, on_wait=report_wait) as prepared:
-        if output == "json":
-            return _report_json(prepared, request, dry_run=dry_run)
-        lines = release_lines(
-            prepared,
-            colour=wants_colour(sys.stdout, os.environ),
-            quiet=quiet,
-            expect_new_paths=request.zstream or bool(request.withdraw),
-        )
-        write_output(lines, None, machine=False)
-        if prepared.blockers:
-            click.echo(f"error: {' and '.join(prepared.blockers)}; nothing was written", err=True)
-            return ExitCode.FINDINGS
-        if prepared.problems:
-            write_problems(prepared.problems)
-            return ExitCode.FINDINGS
-        print_warnings(prepared.warnings())
-        if dry_run:
-            others = [change for change in prepared.changes() if change.path != prepared.old.file]
-            files = change_lines(others, prepared.new, every_file=verbose)
-            diff = ["\n", *source_diff(prepared), "\n"]
-            write_output([*diff, *files, "Nothing was written: --dry-run.\n"], None, machine=False)
-            return ExitCode.CLEAN
-        written = count(len(prepared.commit()), "file")
-        click.echo(f"{prepared.new.source.package} {request.version}: {written} written.", err=True)
+    result = cut_release(file, request, config, dry_run=dry_run, on_wait=report_wait)
+    if output == "json":
+        print_warnings(result.warnings)
+        write_output(release_json(request.version, result), None, machine=True)
+        return ExitCode.FINDINGS if result.state == "refused" else ExitCode.CLEAN
+    lines = release_lines(
+        result,
+        colour=wants_colour(sys.stdout, os.environ),
+        quiet=quiet,
+        expect_new_paths=request.zstream or bool(request.withdraw),
+    )
+    write_output(lines, None, machine=False)
+    if result.blockers:
+        click.echo(f"error: {' and '.join(result.blockers)}; nothing was written", err=True)
+        return ExitCode.FINDINGS
+    if result.findings:
+        write_failing_findings(result.findings)
+        return ExitCode.FINDINGS
+    print_warnings(result.warnings)
+    if result.state == "planned":
+        others = [change for change in result.changes if change.path != result.edit.path]
+        files = change_lines(others, result.new, every_file=verbose)
+        diff = ["\n", *source_diff(result), "\n"]
+        write_output([*diff, *files, "Nothing was written: --dry-run.\n"], None, machine=False)
         return ExitCode.CLEAN
+    written = count(len(result.changes), "file")
+    click.echo(f"{result.new.releases_file.package} {request.version}: {written} written.", err=True)
+    return ExitCode.CLEAN
 
 
 def _validate(request: ReleaseRequest) -> None:
@@ -145,17 +147,3 @@ def _validate(request: ReleaseRequest) -> None:
         )
     if request.reason is not None and not request.withdraw:
         raise UsageError("--reason is for a withdrawn release", hint="name it: --withdraw VERSION")
-
-
-def _report_json(prepared: PreparedRelease, request: ReleaseRequest, *, dry_run: bool) -> ExitCode:
-    changes = prepared.changes()
-    findings = list(problem_objects(prepared.problems))
-    state: ReleaseState = "refused" if prepared.blockers or findings else "planned" if dry_run else "written"
-    if state != "refused":
-        print_warnings(prepared.warnings())
-    if state == "written":
-        prepared.commit()
-    head = {"release": request.version, "state": state, "reasons": list(prepared.blockers)}
-    comparisons = comparison_documents(prepared)
-    write_output(release_json(prepared.new, head, changes, findings, comparisons), None, machine=True)
-    return ExitCode.FINDINGS if state == "refused" else ExitCode.CLEAN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["problem_objects", "write_problems"]
+__all__ = ["failing_finding_objects", "write_failing_findings"]
 
 import os
 import sys
@@ -11,7 +11,7 @@ from itertools import chain
 
 import click
 
-from everpath.app.project.check import Problems
+from everpath.app.project.check import FailingFindings
 from everpath.cli.output import write_output
 from everpath.cli.terminal import wants_colour
 from everpath.reporters import reporter
@@ -20,19 +20,19 @@ from everpath.reporters.lint.lint_report import LintReport
 from everpath.rules.findings import Severity
 
 
-def write_problems(problems: Problems) -> None:
+def write_failing_findings(findings: FailingFindings) -> None:
     """Write the findings to standard output, as `bundle validate` does."""
     colour = wants_colour(sys.stdout, os.environ)
     render = reporter("text")
     reports = (
         LintReport(report, show=min(Severity), colour=colour, brief=True)
-        for report in (problems.bundles, problems.catalogs)
+        for report in (findings.bundles, findings.catalogs)
     )
     write_output(chain.from_iterable(map(render, reports)), None, machine=False)
     click.echo("error: nothing was written, because the files would have the errors above", err=True)
 
 
-def problem_objects(problems: Problems | None) -> Iterator[str]:
+def failing_finding_objects(findings: FailingFindings | None) -> Iterator[str]:
     """Yield each finding as a JSON object."""
-    for report in (problems.bundles, problems.catalogs) if problems else ():
+    for report in (findings.bundles, findings.catalogs) if findings else ():
         yield from json_report.findings(report)
