@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "select_rules",
     "selected_resolvers",
+    "single_resolver",
     "today",
 ]
 
@@ -70,7 +71,13 @@ _WAIVER_KEYS: Final = ("rule", "package", "channel", "entry", "reason", "expires
 
 def selected_resolvers(olm: str | None) -> tuple[ResolverName, ...]:
     """Return the resolvers that a value of `--olm` stands for; None stands for both."""
-    return ("v0",) if olm == "v0" else ("v1",) if olm == "v1" else ("v0", "v1")
+    resolver = single_resolver(olm)
+    return (resolver,) if resolver else ("v0", "v1")
+
+
+def single_resolver(olm: str | None) -> ResolverName | None:
+    """Return the resolver that a value of `--olm` stands for; None if it stands for both."""
+    return "v0" if olm == "v0" else "v1" if olm == "v1" else None
 
 
 class Config(NamedTuple):

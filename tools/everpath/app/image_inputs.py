@@ -5,7 +5,7 @@ Every command imports this module, so the modules for images are imported only w
 
 from __future__ import annotations
 
-__all__ = ["display_name", "is_image", "local_path", "with_image_names"]
+__all__ = ["display_name", "is_image", "pull_if_image", "with_image_names"]
 
 import os
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def is_image(path: str) -> bool:
     return looks_like_image(path)
 
 
-def local_path(path: str, progress: Progress | None = None) -> str:
+def pull_if_image(path: str, progress: Progress | None = None) -> str:
     """Return the path itself, or for an image the folder with its contents, pulled if not cached.
 
     Raises Unreachable, UnreadableInput and UsageError.

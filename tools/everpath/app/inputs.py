@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from everpath.app.config import Config
-from everpath.app.image_inputs import display_name, local_path
+from everpath.app.image_inputs import display_name, pull_if_image
 from everpath.errors import EverpathError, UnreadableInput, UsageError
 from everpath.loaders.catalog_loader import Progress, load
 from everpath.loaders.partition import WHOLE, Partition
@@ -76,14 +76,14 @@ class Inputs:
         """The update mode of packages whose ci.yaml has none; None for that of the loader."""
         return self.default_mode or self.config.default_update_mode
 
-    def load(
-        self,
-        path: str,
-        progress: Progress | None,
-        partition: Partition = WHOLE,
+    def load(self, path: str, progress: Progress | None) -> Catalog:
+        """Load one path. An image is pulled first."""
+        return self.load_folder(path, pull_if_image(path, progress), progress)
+
+    def load_folder(
+        self, path: str, folder: str, progress: Progress | None, partition: Partition = WHOLE
     ) -> Catalog:
-        """Load one path, or a partition of it."""
-        folder = local_path(path, progress)
+        """Load a path, or a partition of it. `folder` is what `pull_if_image` has returned for the path."""
         catalog = load(
             folder,
             sources=self.sources,

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.app import worker_processes
-from everpath.app.image_inputs import local_path
+from everpath.app.image_inputs import pull_if_image
 from everpath.app.inputs import Inputs, PackageNames
 from everpath.errors import UnreadableInput
 from everpath.loaders.catalog_loader import Progress, preload_modules
@@ -37,20 +37,26 @@ def lint_inputs(  # noqa: PLR0913 - the options of validate-graph
     today: date | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    load_crds: Callable[[Package], BundleCrds] | None = None,
+    bundles: Sequence[str] = (),
 ) -> Report:
     """Load and lint every input, and return one report.
 
     A path that cannot be read at all is recorded in `inputs.failed`; the others are linted. `jobs` is the
-    number of processes; None chooses it by the size of the input. `load_crds` loads the CRDs of a
-    package, for the rules about upgrades. Raises UnreadableInput if no path can be read, and UsageError if a
-    selected package or channel is unknown.
+    number of processes; None chooses it by the size of the input. `bundles` are folders of bundles with the
+    CRDs of the packages, for the rules about upgrades. Raises UnreadableInput if no path can be read or a CRD
+    cannot, and UsageError if a selected package or channel is unknown.
     """
+    load_crds = None
+    if bundles:
+        from everpath.loaders.bundle.crds import bundle_crds_loader  # noqa: PLC0415 - few runs have bundles
+
+        load_crds = bundle_crds_loader(bundles)
     results: list[LintResult] = []
     for chosen in inputs.chosen_paths():
         try:
-            path = local_path(chosen, progress)
-            parts = _PathLinter(inputs, path, selection, load_crds).lint(_process_count(path, jobs), progress)
+            folder = pull_if_image(chosen, progress)
+            linter = _PathLinter(inputs, chosen, folder, selection, load_crds)
+            parts = linter.lint(_process_count(folder, jobs), progress)
         except UnreadableInput as error:
             inputs.failed.append(error)
             continue
@@ -77,10 +83,11 @@ class _Part(NamedTuple):
 
 
 class _PathLinter(NamedTuple):
-    """Lints one path, in one process or in several."""
+    """Lints one path, in one process or in several. `folder` is the path, or the contents of an image."""
 
     inputs: Inputs
     path: str
+    folder: str
     selection: Selection
     load_crds: Callable[[Package], BundleCrds] | None
 
@@ -91,7 +98,7 @@ class _PathLinter(NamedTuple):
         in the whole if each package is in one part together with its declaration.
         """
         if processes > 1:
-            preload_modules(self.path)
+            preload_modules(self.folder)
             parts = worker_processes.run_in_processes(
                 lambda number: self._lint(Partition(number, processes), None if number else progress),
                 processes,
@@ -103,7 +110,7 @@ class _PathLinter(NamedTuple):
         return [self._lint(WHOLE, progress)]
 
     def _lint(self, partition: Partition, progress: Progress | None) -> _Part:
-        catalog = self.inputs.load(self.path, progress, partition)
+        catalog = self.inputs.load_folder(self.path, self.folder, progress, partition)
         crds = None
         if self.load_crds is not None:
             selected = (p for p in catalog.packages if self.selection.has_package(p.name))

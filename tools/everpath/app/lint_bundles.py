@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from everpath.app import worker_processes
-from everpath.app.image_inputs import local_path
+from everpath.app.image_inputs import pull_if_image
 from everpath.app.project.released_bundles import advise_next_release
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (
@@ -63,7 +63,7 @@ def find_all_bundles(paths: Sequence[str], packages: Iterable[str] = ()) -> Bund
     Raises UsageError for a package without a folder, so that a misspelt name is not reported as clean.
     """
     default = "bundles" if Path("bundles").is_dir() else "."
-    parts = [find_bundle_folders(local_path(path)) for path in paths or (default,)]
+    parts = [find_bundle_folders(pull_if_image(path)) for path in paths or (default,)]
     folders = tuple(dict.fromkeys(folder for part in parts for folder in part.folders))
     names = sorted({name for name, _ in folders})
     for name in sorted(set(packages) - set(names)):

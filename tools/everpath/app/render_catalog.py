@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.app.image_inputs import is_image, local_path
+from everpath.app.image_inputs import is_image, pull_if_image
 from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
@@ -122,7 +122,7 @@ class CatalogRenderer:
 
     def _render_image(self, path: str) -> list[Blob]:
         """Render an image. The document of a bundle has its reference, unless the image is a local file."""
-        folder = local_path(path)
+        folder = pull_if_image(path)
         if not is_bundle_folder(folder):
             return [self._normalize(blob) for blob in load_blobs(folder, self.sources)]
         is_local = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
@@ -146,7 +146,7 @@ class CatalogRenderer:
         if image in self._catalog_bundles:
             return self._catalog_bundles[image]
         if self._pull:
-            return self._render_folder(local_path(f"docker://{image}"), image)
+            return self._render_folder(pull_if_image(f"docker://{image}"), image)
         raise OpmError(
             f"the content of {image} is unknown, and images are not pulled without --pull",
             fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that contains it",
@@ -168,7 +168,7 @@ class CatalogRenderer:
         for path in self._catalogs:
             if path == STANDARD_INPUT:
                 self._read_standard_input()
-            for blob in load_blobs(local_path(path), self.sources):
+            for blob in load_blobs(pull_if_image(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
                     rendered = RenderedBundle(self._normalize(blob), bundle_csv(blob))
                     bundles.setdefault(blob["image"], rendered)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from everpath.app.extras import missing_extra
-from everpath.app.image_inputs import is_image, local_path
+from everpath.app.image_inputs import is_image, pull_if_image
 from everpath.errors import UsageError
 from everpath.loaders.sources import STANDARD_INPUT, display_name
 
@@ -28,7 +28,7 @@ def check_catalog(path: str) -> str:
     """
     from everpath.server.catalog.snapshot import take_snapshot  # noqa: PLC0415 - only a server needs it
 
-    return take_snapshot(local_path(path), thorough=True).summary
+    return take_snapshot(pull_if_image(path), thorough=True).summary
 
 
 def serve(
@@ -58,7 +58,7 @@ def serve(
         from everpath.server.lifecycle import serve as run_servers  # noqa: PLC0415 - imports gRPC
     except ImportError as error:
         raise missing_extra(error, "serve", _EXTRA_PACKAGES) from error
-    snapshot = take_snapshot(local_path(path), thorough=thorough)
+    snapshot = take_snapshot(pull_if_image(path), thorough=thorough)
     frontends = []
     if settings.http is not None:
         frontends.append(content_frontend(settings.http, settings.catalog_name, settings.grace))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.app.config import Config, select_rules, today
+from everpath.app.config import Config, select_rules, single_resolver, today
 from everpath.app.project.generated_files import GeneratedFiles
 from everpath.app.project.project import Project
 from everpath.crd_upgrade_safety import BundleCrds
@@ -88,11 +88,10 @@ def _check_bundles(files: GeneratedFiles, config: Config) -> Report:
 
 
 def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
-    olm = config.olm
     selection = Selection(
         rules=select_rules((), config.select, _CHECKED_CATALOG_SUBJECTS),
         ignored=find_rules(config.ignore),
-        resolver="v0" if olm == "v0" else "v1" if olm == "v1" else None,
+        resolver=single_resolver(config.olm),
         subjects=_CHECKED_CATALOG_SUBJECTS,
     )
     repository = files.scratch.repository

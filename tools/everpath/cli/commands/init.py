@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from everpath.app.image_inputs import local_path
+from everpath.app.image_inputs import pull_if_image
 from everpath.app.project.import_catalog import import_catalog
 from everpath.app.project.init import DEFAULT_FILE, new_project, write_project
 from everpath.app.project.project import find_releases_file
@@ -50,7 +50,7 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
         raise UsageError(f"{path} exists already", hint="run everpath release to add to it, or use --file")
     if catalog:
         with ProgressLine(sys.stderr) as progress:
-            start = import_catalog(local_path(catalog, progress), package, path, progress)
+            start = import_catalog(pull_if_image(catalog, progress), package, path, progress)
     else:
         start = new_project(package, channel, path)
     changes = write_project(start, path)

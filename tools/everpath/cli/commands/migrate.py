@@ -10,7 +10,7 @@ import sys
 import click
 
 from everpath.app.config import Config
-from everpath.app.image_inputs import local_path
+from everpath.app.image_inputs import pull_if_image
 from everpath.app.inputs import Inputs
 from everpath.app.migrate import migrate_packages, require_bundles
 from everpath.app.output_folder import require_free_folder
@@ -87,7 +87,7 @@ def migrate(  # noqa: PLR0913 - a parameter for each option
       0  written                   2  invalid options, or a folder that is not empty
       1  input that opm rejects    3  input that cannot be read
     """
-    source = local_path(source)
+    source = pull_if_image(source)
     target = require_free_folder(source, out, force=force)
     require_bundles(source)
     inputs = Inputs((source,), Config(), default_update_mode, thorough=True)

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from everpath.app.config import load, select_rules, today
+from everpath.app.config import load, select_rules, single_resolver, today
 from everpath.app.inputs import Inputs
 from everpath.app.lint import lint_inputs
 from everpath.cli.options.common import channel_option, olm_option, package_option, update_mode_option
@@ -94,21 +94,15 @@ def validate_graph(  # noqa: PLR0913 - a parameter for each option
     """
     started = time.perf_counter()
     config = load(reporting.config_file, wanted=not reporting.no_config)
-    resolver = olm or config.olm
     subjects = CATALOG_SUBJECTS | {"upgrade"} if bundles else CATALOG_SUBJECTS
     selection = Selection(
         rules=select_rules(reporting.select, config.select, subjects),
         ignored=find_rules(reporting.ignore or config.ignore),
         packages=frozenset(packages or config.packages),
         channels=frozenset(channels or config.channels),
-        resolver="v0" if resolver == "v0" else "v1" if resolver == "v1" else None,
+        resolver=single_resolver(olm or config.olm),
         subjects=subjects,
     )
-    load_crds = None
-    if bundles:
-        from everpath.loaders.bundle.crds import bundle_crds_loader  # noqa: PLC0415 - only for --bundles
-
-        load_crds = bundle_crds_loader(bundles)
     inputs = Inputs(paths, config, default_update_mode, thorough)
     output = output_format(reporting, config)
     with ProgressLine(sys.stderr, wanted=not (reporting.no_progress or reporting.quiet)) as progress:
@@ -119,7 +113,7 @@ def validate_graph(  # noqa: PLR0913 - a parameter for each option
             today=today(),
             jobs=jobs,
             progress=progress,
-            load_crds=load_crds,
+            bundles=bundles,
         )
     lint_report = build_lint_report(reporting, config, report, inputs.locate, subjects, "validate-graph")
     exit_code = write_report(reporting, config, lint_report, output, started)
