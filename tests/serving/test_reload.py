@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import sys
 import threading
@@ -16,6 +17,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from catalogs import fbc, large_catalog, write_fbc
 from everpath.server import reload
 from everpath.server.catalog import snapshot
+from everpath.server.catalog.check_process import check_in_subprocess
 from in_process_server import RunningServer, run_server
 from registry_api_client import Call, send_call
 
@@ -190,3 +192,20 @@ def test_a_watch_of_the_health_reports_changes(tmp_path: Path) -> None:
         (catalog / "p.yaml").write_text("schema: [")
         assert next(call).status == _NOT_SERVING
         call.cancel()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (fbc("b: a\na"), None),
+        (fbc("b: a\nc: a\na"), "multiple channel heads"),
+        ("schema: [", "does not parse"),
+    ],
+    ids=["valid", "refused by opm", "truncated"],
+)
+def test_a_check_in_another_process_returns_the_problem(
+    tmp_path: Path, text: str, problem: str | None
+) -> None:
+    (tmp_path / "p.yaml").write_text(text)
+    found = asyncio.run(check_in_subprocess(str(tmp_path)))
+    assert found is None if problem is None else found is not None and problem in found

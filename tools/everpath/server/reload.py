@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Reloader", "check_in_subprocess"]
+__all__ = ["Reloader"]
 
 import asyncio
-import os
-import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Final
 
-from everpath.errors import EverpathError, ExitCode
+from everpath.errors import EverpathError
+from everpath.server.catalog.check_process import check_in_subprocess
 from everpath.server.catalog.file_watch import file_state, watch_changes
 from everpath.server.catalog.snapshot import CurrentSnapshot
 from everpath.server.metrics import Metrics
 from everpath.server.registry_api.grpc_server import Health
-
-# The server has priority over the check.
-_CHECK_NICENESS: Final = 10
-
-# The exit codes of a check that has completed and found a problem.
-_CONCLUSIVE_EXIT_CODES: Final = frozenset((ExitCode.FINDINGS, ExitCode.UNREADABLE))
 
 
 class Reloader:
@@ -90,34 +81,3 @@ class Reloader:
         self._metrics.record_reload(succeeded=False)
         await self._health.set_catalog_current(is_current=False)
         self._log(message)
-
-
-async def check_in_subprocess(path: str) -> str | None:
-    """Run `everpath catalog serve --check`, which parses every byte, and return the first problem.
-
-    Raises OSError if the check cannot run or does not complete. Cost: 0.1 s of CPU time a megabyte.
-    """
-    arguments = ("-m", "everpath", "catalog", "serve", "--check", "--termination-log", os.devnull, "--", path)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *arguments,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, process.pid, _CHECK_NICENESS)
-        _, errors = await process.communicate()
-    except asyncio.CancelledError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        # Reads to the end: a pipe that is still open would outlive the event loop.
-        await process.communicate()
-        raise
-    if process.returncode == 0:
-        return None
-    message = errors.decode("utf-8", "replace").strip().partition("\n")[0].removeprefix("error: ")
-    if process.returncode not in _CONCLUSIVE_EXIT_CODES:
-        raise ChildProcessError(message or f"exit code {process.returncode}")
-    return message

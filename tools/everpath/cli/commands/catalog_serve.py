@@ -16,6 +16,7 @@ from everpath.app.serve import check_catalog
 from everpath.app.serve import serve as run_server
 from everpath.atomic_files import atomic_file
 from everpath.errors import EverpathError, ExitCode
+from everpath.reporters.formatting import one_line
 from everpath.server.address import Address
 from everpath.server.settings import ServerSettings
 
@@ -126,7 +127,7 @@ def serve(  # noqa: PLR0913 - a parameter for each option
             path,
             settings,
             thorough=thorough,
-            log=lambda line: click.echo(f"everpath: {line}", err=True),
+            log=lambda line: click.echo(f"everpath: {one_line(line)}", err=True),
             on_ready=report_ready,
         )
     except EverpathError as error:

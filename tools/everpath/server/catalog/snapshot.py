@@ -29,6 +29,7 @@ from everpath.server.errors import CatalogRejected
 from everpath.server.index.cache import RegistryIndexCache
 from everpath.server.index.model import DocumentRange, Index, IndexedPackage
 from everpath.server.index.queries import RegistryQueries
+from everpath.wording import count
 
 # A catalog of up to this size is parsed completely before it is served: that takes a tenth of a second.
 _FULLY_PARSED_SIZE: Final = 1 << 20
@@ -73,12 +74,8 @@ class CatalogSnapshot:
     @property
     def summary(self) -> str:
         """The number of packages and bundles, as in `1 package, 2 bundles`."""
-        packages = len(self.index.packages)
         bundles = sum(len(package.bundles) for package in self.index.packages.values())
-        return ", ".join(
-            f"{count} {noun}{'' if count == 1 else 's'}"
-            for count, noun in ((packages, "package"), (bundles, "bundle"))
-        )
+        return f"{count(len(self.index.packages), 'package')}, {count(bundles, 'bundle')}"
 
     @property
     def files(self) -> tuple[str, ...]:
