@@ -78,21 +78,21 @@ def test_a_bundle_with_leftovers_in_the_staging_folder_is_not_frozen(
     everpath: Everpath, project: Path
 ) -> None:
     everpath("generate")
-    left = project / ".catalog.drafts/7/new/bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
+    left = project / ".catalog.staging/7/new/bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
     left.parent.mkdir(parents=True)
     left.write_text("half")
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
     assert "bundles/acme/0.2.0 may be incomplete" in answer.err
     assert everpath("generate").code == 0
-    assert not (project / ".catalog.drafts").exists()
+    assert not (project / ".catalog.staging").exists()
     assert everpath("release", "0.3.0", "-q").code == 0
 
 
 def test_leftovers_of_other_files_are_kept(everpath: Everpath, project: Path) -> None:
     everpath("generate")
-    others = project / ".catalog.drafts/7/new/catalog/other.yaml"
-    twice = project / ".catalog.drafts/8/old/.catalog.drafts/7/old/catalog/releases.yaml"
+    others = project / ".catalog.staging/7/new/catalog/other.yaml"
+    twice = project / ".catalog.staging/8/old/.catalog.staging/7/old/catalog/releases.yaml"
     for path in (others, twice):
         path.parent.mkdir(parents=True)
         path.write_text("half")
@@ -104,7 +104,7 @@ def test_leftovers_of_other_files_are_kept(everpath: Everpath, project: Path) ->
 def test_without_a_staging_folder_files_are_staged_beside_their_place(
     everpath: Everpath, project: Path
 ) -> None:
-    (project / ".catalog.drafts").write_text("in the way")
+    (project / ".catalog.staging").write_text("in the way")
     assert everpath("generate").code == 0
     assert not [name for name in tree(project) if name.endswith((".new", ".old"))]
 
@@ -117,9 +117,9 @@ def test_the_staging_folder_is_beside_the_folder_of_the_releases_file(
         patch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
         _kill_at(patch, 12)
         everpath("generate")
-    assert (project / ".catalog.drafts").is_dir()
+    assert (project / ".catalog.staging").is_dir()
     assert everpath("generate").code == 0
-    assert not (project / ".catalog.drafts").exists()
+    assert not (project / ".catalog.staging").exists()
 
 
 def test_leftovers_beside_the_catalog_are_deleted(everpath: Everpath, project: Path) -> None:
@@ -155,11 +155,11 @@ def test_a_release_killed_at_any_step_is_completed_by_generate(
         with monkeypatch.context() as patch:
             _kill_at(patch, step)
             is_over = everpath("release", "0.3.0", "-q").code == 0
-        drafts = [name for name in tree(project / "catalog") if name.rpartition("/")[2].startswith(".")]
-        assert drafts == [".indexignore"], "opm reads hidden files, too"
+        hidden = [name for name in tree(project / "catalog") if name.rpartition("/")[2].startswith(".")]
+        assert hidden == [".indexignore"], "opm reads hidden files, too"
         assert everpath("generate").code == 0, step
         assert tree(project) in (before, after), step
-        assert not (project / ".catalog.drafts").exists()
+        assert not (project / ".catalog.staging").exists()
         if is_over:
             return
     pytest.fail("there are no more steps than that")
@@ -193,7 +193,7 @@ def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> No
 
         return run
 
-    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename", "_move"):
+    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename"):
         patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 

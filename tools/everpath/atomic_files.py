@@ -195,7 +195,7 @@ class StagingDir(NamedTuple):
     def beside(cls, catalog: Path) -> StagingDir:
         """Return the staging folder of the project whose releases.yaml is in this folder."""
         real = catalog.resolve()
-        folder = real.parent / f".{real.name}.drafts"
+        folder = real.parent / f".{real.name}.staging"
         return cls(folder if catalog.is_absolute() else Path(os.path.relpath(folder)))
 
     def make_path(self, path: Path, run: int, kind: Literal["new", "old"]) -> Path | None:
@@ -379,7 +379,7 @@ class _CommitSteps:
                 if backup is None:
                     path.unlink(missing_ok=True)
                 else:
-                    _move(backup, path)
+                    _rename(backup, path)
                     # A rename does nothing if both are names of the same file.
                     backup.unlink(missing_ok=True)
         for staged in self.staged.values():
@@ -428,10 +428,6 @@ def _copy(path: Path, backup: Path) -> None:
 
 
 def _rename(old: Path, new: Path) -> None:
-    _move(old, new)
-
-
-def _move(old: Path, new: Path) -> None:
     """Rename a file. Between file systems, copy it beside the new path and rename the copy."""
     try:
         old.replace(new)

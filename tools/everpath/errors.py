@@ -3,7 +3,7 @@
     EverpathError
     ├── UsageError          2  the command line or the configuration is wrong
     │   ├── ConfigError     2  everpath.yaml or [tool.everpath] is invalid
-    │   └── ReleasesError   2  releases.yaml is invalid, or a generated file was edited
+    │   └── ReleasesError   2  releases.yaml is invalid, or a released bundle has changed
     ├── UnreadableInput     3  a path is missing, forbidden, empty, too large or not a catalog
     └── Unreachable         4  a registry or a cluster does not answer
 

@@ -11,8 +11,8 @@ from everpath.app.inputs import Inputs, not_found_error, unreadable_part_count
 from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog
+from everpath.model.progress import Progress
 from everpath.reporters.formatting import join_names, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import InstalledVersion, find_installed

@@ -20,8 +20,8 @@ from everpath.comparison.catalogs import EVERYTHING, Comparison, ComparisonScope
 from everpath.comparison.changes import with_positions
 from everpath.comparison.matrix import Matrix, compare_sequence
 from everpath.errors import UsageError
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog, Place, SourcePosition
+from everpath.model.progress import Progress
 from everpath.reporters.comparison.report import ComparisonReport, MatrixReport, UnreadPart
 from everpath.rules.findings import Severity
 

@@ -1,4 +1,4 @@
-"""Configuration: `everpath.yaml`, or `[tool.everpath]` of pyproject.toml. The command line wins over both.
+"""Configuration: `everpath.yaml`, or `[tool.everpath]` of pyproject.toml. Options take precedence.
 
     paths: [catalog]
     fail-on: warning
@@ -9,7 +9,7 @@
         reason: 0.1.1 was never released outside of the team
         expires: 2027-01-31
 
-Unknown keys are errors: a waiver that is misspelled must not be read as no waiver, nor as a wider one.
+Unknown keys are errors: a misspelled key of a waiver would make it apply to more findings, or to none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
-from everpath.app.config_file import ConfigFile, known_values, load_config_file
+from everpath.app.config_file import ConfigFile, load_config_file
 from everpath.errors import UsageError
 from everpath.loaders.fields import Field, describe_value
 from everpath.model import Place, SourcePosition, UpdateMode
@@ -81,7 +81,7 @@ def single_resolver(olm: str | None) -> ResolverName | None:
 
 
 class Config(NamedTuple):
-    """What the file says; what it leaves open is empty or None."""
+    """Values of the configuration; None or empty if not set."""
 
     file: str | None = None
     paths: tuple[str, ...] = ()
@@ -100,19 +100,19 @@ class Config(NamedTuple):
     config_file: ConfigFile | None = None
 
     def locate(self, place: Place) -> SourcePosition | None:
-        """The line of a waiver; None for places that are not in this file."""
+        """Return the line of a waiver; None for places that are not in this file."""
         if self.config_file is None or place.file != self.file:
             return None
         return self.config_file.locate(place.pointer)
 
 
 def load(file: str | None, *, wanted: bool = True) -> Config:
-    """The configuration of that name, or the one that governs the current folder. Raises ConfigError."""
+    """Load the given file, or the one for the current folder. Raises ConfigError."""
     if not wanted:
         return Config()
     here = current_folder()
     if file is not None and not file.strip():
-        raise UsageError("--config names no file", hint="leave it out, or say --no-config for none")
+        raise UsageError("--config is empty", hint="omit it, name a file, or use --no-config")
     path = file if file is not None else find_config_file(here)
     return _config(load_config_file(path)) if path else Config()
 
@@ -147,16 +147,15 @@ def _has_table(file: str) -> bool:
 
 
 def current_folder() -> str:
-    """Where relative paths start. Raises UsageError if somebody has deleted it in the meantime."""
+    """Return the current folder. Raises UsageError if it was deleted."""
     try:
         return os.getcwd()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot tell the current folder: {reason}", hint="cd to one that exists") from error
+    except FileNotFoundError as error:
+        raise UsageError("the current folder does not exist", hint="cd to one that exists") from error
 
 
 def _config(config_file: ConfigFile) -> Config:
-    values = known_values(config_file.top, _KEYS)
+    values = config_file.top.mapping(_KEYS)
 
     def texts(key: str) -> tuple[str, ...]:
         return values[key].texts() if key in values else ()
@@ -187,22 +186,22 @@ def _config(config_file: ConfigFile) -> Config:
 
 def _paths(value: Field, file: str) -> Iterator[str]:
     for path in value.texts():
-        if _can_name_a_file(path):
-            yield _beside(file, path)
+        if _is_valid_path(path):
+            yield relative_to_file(file, path)
         else:
-            value.add_problem(f"{printable(path)} cannot be the name of a file")
+            value.add_problem(f"{printable(path)} is not a valid file name")
 
 
-def _can_name_a_file(path: str) -> bool:
-    """Whether the operating system would take it: a quoted text may hold what no name can."""
+def _is_valid_path(path: str) -> bool:
+    """Return whether a path is valid as a file name."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
         return False
 
 
-def _beside(file: str, path: str) -> str:
-    """A path of the file, which counts from the file's folder, as seen from the current one."""
+def relative_to_file(file: str, path: str) -> str:
+    """Return a path of the configuration file, which is relative to the file's folder."""
     return os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
@@ -227,8 +226,8 @@ def _validators(values: dict[str, Field], texts: Callable[[str], tuple[str, ...]
 
 
 def _waiver(value: Field) -> Waiver:
-    """One waiver; whatever is missing is on record and the result is thrown away."""
-    fields = known_values(value, _WAIVER_KEYS)
+    """Parse a waiver. Missing keys are added as problems."""
+    fields = value.mapping(_WAIVER_KEYS)
     for key in ("rule", "reason"):
         if key not in fields:
             value.add_problem(
@@ -247,7 +246,7 @@ def _waiver(value: Field) -> Waiver:
 
 
 def _rule(value: Field, word: str) -> str:
-    """The id of the one rule a waiver names; a waiver for whole families would excuse rules to come."""
+    """Return the id of the rule; a waiver names exactly one."""
     for rule in all_rules():
         if word in (rule.id, rule.name):
             return rule.id
@@ -260,7 +259,7 @@ def _rule(value: Field, word: str) -> str:
 
 
 def _date(value: Field) -> date | None:
-    """TOML has dates, YAML gives them as text."""
+    """Return the date; TOML has dates, YAML has text."""
     if type(value.raw) is date:
         return value.raw
     text = value.raw if isinstance(value.raw, str) else ""

@@ -5,16 +5,15 @@ The parsers are imported when there is a file to parse; most runs have none.
 
 from __future__ import annotations
 
-__all__ = ["ConfigFile", "known_values", "load_config_file"]
+__all__ = ["ConfigFile", "load_config_file"]
 
-from collections.abc import Sequence
 from functools import cached_property
 from os.path import exists, relpath
 from typing import Any, Final
 
 from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
-from everpath.loaders.fields import Field, describe_value, suggestion
+from everpath.loaders.fields import Field, describe_value
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.manifest_access import Pointer
 from everpath.model import Place, SourcePosition
@@ -100,7 +99,7 @@ class ConfigFile:
             raise ConfigError(f"{at}: {error.message}", file=self.file) from error
         for remark in parsed.warnings:
             self._warnings.append((remark.line, remark.column, _YAML_PROBLEMS[remark.kind]))
-        return parsed.value
+        return {} if parsed.value is None else parsed.value
 
     def locate(self, pointer: Pointer) -> SourcePosition:
         if self.is_toml:
@@ -135,14 +134,3 @@ _YAML_PROBLEMS: Final = {
     "lossy-number": "a number too large to be represented exactly",
     "leftover": "a second document; only the first is used",
 }
-
-
-def known_values(value: Field, keys: Sequence[str]) -> dict[str, Field]:
-    """Return the values of known keys; an unknown key is a problem, with the most similar key."""
-    if value.raw is None and not value.place.pointer:
-        return {}
-    values = value.fields()
-    for unknown in values.keys() - set(keys):
-        hint = suggestion(unknown, keys) or f"; the keys are {', '.join(keys)}"
-        values.pop(unknown).add_problem(f"unknown key {unknown!r}{hint}")
-    return values

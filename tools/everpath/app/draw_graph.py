@@ -13,8 +13,8 @@ from everpath.app.inputs import Inputs, not_found_error
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.layout.drawing import ChannelDrawing, channel_drawings
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog, Package
+from everpath.model.progress import Progress
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.lint import Selection, lint
 from everpath.simulate import InstalledVersion

@@ -15,8 +15,8 @@ from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import UsageError
 from everpath.explanation import ExplainQuery, Explanation, ProposedFix, explain
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog, Place, SourcePosition
+from everpath.model.progress import Progress
 from everpath.resolvers import ResolverName
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import ClusterExtensionOptions, InstalledVersion, find_installed

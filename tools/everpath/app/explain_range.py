@@ -10,7 +10,7 @@ from everpath.app.catalog_set import package_count
 from everpath.app.inputs import Inputs
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import Progress
+from everpath.model.progress import Progress
 from everpath.ranges import Range
 from everpath.ranges import explain as sentences
 from everpath.reporters.range_explanation import RangeReport, VersionMatch

@@ -8,11 +8,11 @@ from __future__ import annotations
 __all__ = ["display_name", "is_image", "pull_if_image", "with_image_names"]
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from everpath.errors import Unreachable, UnreadableInput, UsageError
+from everpath.model.progress import Progress
 from everpath.signals import run_at_exit
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from everpath.oci.registry import TransferProgress
     from everpath.oci.transports import ImageLocation
 
-Progress = Callable[[int, int, str], None]
 
 #: Folders by image, for the length of a run; and display names by folder.
 _FOLDERS: dict[str, str] = {}

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 from everpath.app.config import Config
 from everpath.app.image_inputs import display_name, pull_if_image
 from everpath.errors import EverpathError, UnreadableInput, UsageError
-from everpath.loaders.catalog_loader import Progress, load
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, SourcePosition, UpdateMode
+from everpath.model.progress import Progress
 from everpath.rules.registry import rules_for_subjects
 from everpath.wording import count
 

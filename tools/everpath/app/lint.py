@@ -15,10 +15,11 @@ from everpath.app import worker_processes
 from everpath.app.image_inputs import pull_if_image
 from everpath.app.inputs import Inputs, PackageNames
 from everpath.errors import UnreadableInput
-from everpath.loaders.catalog_loader import Progress, preload_modules
+from everpath.loaders.catalog_loader import preload_modules
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Package
+from everpath.model.progress import Progress
 from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
 from everpath.rules.waivers import Waiver
 

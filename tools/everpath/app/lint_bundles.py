@@ -28,10 +28,10 @@ from everpath.loaders.bundle.bundle_folder import (
     load_bundle_for_validation,
     load_package_file,
 )
-from everpath.loaders.catalog_loader import Progress
 from everpath.loaders.packagemanifest.bundles import load_package_for_validation
 from everpath.loaders.partition import Partition
 from everpath.model import Place
+from everpath.model.progress import Progress
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,

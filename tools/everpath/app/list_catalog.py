@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from everpath.app.inputs import Inputs
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import Progress
+from everpath.model.progress import Progress
 from everpath.reporters.listing import BundleRow, ChannelRow, PackageRow
 
 

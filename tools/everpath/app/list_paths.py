@@ -11,8 +11,8 @@ from everpath.app.catalog_set import describe_unknown, package_count
 from everpath.app.inputs import Inputs
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog, Package
+from everpath.model.progress import Progress
 from everpath.paths.bundle_list import as_bundle_list
 from everpath.paths.bundle_selector import SelectedBundles, select_bundles, select_installed
 from everpath.paths.constraints import ConstraintKind, PathConstraint

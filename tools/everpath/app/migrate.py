@@ -14,11 +14,11 @@ from everpath.app.inputs import Inputs, PackageNames, unreadable_parts
 from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.catalog_loader import Progress
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable_input
 from everpath.model import OpmError, Package
+from everpath.model.progress import Progress
 
 
 class MigrationResult(NamedTuple):

@@ -11,8 +11,8 @@ from functools import cached_property
 from everpath.app.catalog_set import CatalogSet, find_installed_by_package, with_entry
 from everpath.app.inputs import Inputs
 from everpath.app.served_catalogs import ServedCatalog
-from everpath.loaders.catalog_loader import Progress
 from everpath.model import OpmError
+from everpath.model.progress import Progress
 from everpath.rules.opm_errors import opm_errors
 from everpath.simulate import ChannelResult, Scenario, all_paths, simulate_package
 from everpath.upgrade_path.path import UpgradePath

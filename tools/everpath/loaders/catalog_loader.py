@@ -5,7 +5,7 @@ Each loader is imported when its kind of input is met, to keep the start of a co
 
 from __future__ import annotations
 
-__all__ = ["LoadedCatalog", "Progress", "load", "preload_modules"]
+__all__ = ["LoadedCatalog", "load", "preload_modules"]
 
 import os
 import stat
@@ -19,12 +19,11 @@ from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable_input
 from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import CatalogBuilder
+from everpath.model.progress import Progress
 
 if TYPE_CHECKING:
     from everpath.file_cache import FileCache
 
-#: Receives the progress of a load: items done, items in total, the next item.
-Progress = Callable[[int, int, str], None]
 
 _Kind = Literal["fbc", "bundle", "repository", "package-manifests"]
 

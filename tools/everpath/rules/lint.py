@@ -6,7 +6,6 @@ __all__ = [
     "BUNDLE_SUBJECTS",
     "CATALOG_SUBJECTS",
     "LintResult",
-    "Progress",
     "Report",
     "SelectedRules",
     "Selection",
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Place, SourcePosition
+from everpath.model.progress import Progress
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.fixes.verify import Violation, verify_fixes
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 #: The subjects of rules that `validate-graph` runs, and of those that `bundle validate` runs.
 CATALOG_SUBJECTS: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
 BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
-
-#: Called with the number of packages done, the number of all packages, and the name of the next one.
-Progress = Callable[[int, int, str], None]
 
 
 class Selection(NamedTuple):

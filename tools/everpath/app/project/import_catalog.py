@@ -13,10 +13,11 @@ from everpath.app.project.init import NewProject, relative_path
 from everpath.app.project.project import CATALOG_SUFFIXES, Project, load_blobs
 from everpath.errors import ReleasesError, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.catalog_loader import Progress, load
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
+from everpath.model.progress import Progress
 from everpath.opm_render import Blob
 from everpath.releases.model import Release, ReleasesFile
 from everpath.releases.reconstruction import reconstruct_releases

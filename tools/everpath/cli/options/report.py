@@ -13,7 +13,10 @@ from everpath.app.config import FAIL_ON, SEVERITIES
 from everpath.cli import completion
 from everpath.cli.options.common import comma_list, config_options, output_file_option, progress_option
 from everpath.cli.options.groups import option_group
-from everpath.reporters import FORMATS
+from everpath.reporters import FORMATS, MACHINE_FORMATS
+from everpath.wording import join_names
+
+_MACHINE_FORMATS: Final = join_names(name for name in FORMATS if name in MACHINE_FORMATS)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ report_options: Final = option_group(
     click.option(
         "--show",
         type=click.Choice(SEVERITIES),
-        help="List findings of this severity and above; json, sarif and junit list all.  [default: warning]",
+        help=f"List findings of this severity and above; {_MACHINE_FORMATS} list all.  [default: warning]",
     ),
     click.option("--statistics", is_flag=True, help="Count findings by rule and list none."),
     config_options,

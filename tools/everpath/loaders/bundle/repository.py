@@ -7,10 +7,10 @@ are computed (`update_graph`). OperatorHub has 337 MB: CSVs are scanned without 
 
 from __future__ import annotations
 
-__all__ = ["Progress", "load_repository"]
+__all__ = ["load_repository"]
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from everpath.errors import UnreadableInput
@@ -34,15 +34,13 @@ from everpath.loaders.packagemanifest.package_file import (
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
+from everpath.model.progress import Progress
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import ParseError, first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
 
 _CI_FILES: Final = ("ci.yaml", "ci.yml")
 _MODE_KEY: Final = "updateGraph"
-
-#: Called during a long load with the number of packages done, their total and the next package.
-Progress = Callable[[int, int, str], None]
 
 
 def load_repository(  # noqa: PLR0913 - all but two are options of the user

@@ -6,10 +6,10 @@ and continues after it.
 
 from __future__ import annotations
 
-__all__ = ["Progress", "load_fbc"]
+__all__ = ["load_fbc"]
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
@@ -21,8 +21,7 @@ from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, display_name, unreadable_input
 from everpath.model import Place, Problem
 from everpath.model.builder import CatalogBuilder
-
-Progress = Callable[[int, int, str], None]
+from everpath.model.progress import Progress
 
 # Up to this size, libyaml checks the syntax of the values that the loader skips: 50 ms. In larger catalogs
 # only the last document of a file is checked, if it may be truncated.
