@@ -28,7 +28,7 @@ import click
 from console import ROOT, pages
 from everpath.app import config
 from everpath.cli.group import cli
-from everpath.reporters import FORMATS
+from everpath.reporters import FORMATS, MACHINE_FORMATS
 from everpath.rules.registry import all_rules
 from rule_index import indexed
 from searchkeeper.cli.app import cli as operator
@@ -114,8 +114,12 @@ def missing_formats(folder: Path = DOCS) -> Iterator[str]:
         "commands/validate-graph.md": r"^\| `{}` \|",
         "commands/bundle.md": r"^\| `-o`, .*`{}`",
         "configuration.md": r"^output: .*\b{}\b",
+        "architecture.md": r"(?i)^\| `reporters` \| .*\b{}\b",
     }
+    table = (folder / "commands/validate-graph.md").read_text(encoding="utf-8")
     for name in FORMATS:
+        if name in MACHINE_FORMATS and not re.search(rf"^\| `{name}` \|.*every finding", table, re.MULTILINE):
+            yield f"docs/commands/validate-graph.md: does not say `every finding` of the output format {name}"
         for page, pattern in patterns.items():
             text = (folder / page).read_text(encoding="utf-8")
             if not re.search(pattern.format(name), text, flags=re.MULTILINE):

@@ -85,7 +85,8 @@ def test_undocumented_option_of_the_operator_is_reported(docs: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "old", "new"),
     [
-        ("commands/validate-graph.md", "| `junit` |", "| `j` |"),
+        ("commands/validate-graph.md", "every finding; a suite", "a suite"),
+        ("architecture.md", "JUnit, GitHub annotations", "GitHub annotations"),
         ("commands/bundle.md", "`junit`", "`j`"),
         ("configuration.md", "sarif, junit,", "sarif,"),
         ("schemas/config.schema.json", '"junit"', '"j"'),
@@ -96,6 +97,13 @@ def test_format_that_is_not_documented_is_reported(docs: Path, page: str, old: s
     [complaint] = news(missing_formats(docs), missing_formats())
     assert complaint.startswith(f"docs/{page}: ")
     assert complaint.endswith("the output format junit")
+
+
+def test_format_without_a_row_is_reported(docs: Path) -> None:
+    edit(docs / "commands/validate-graph.md", "| `markdown` |", "| `m` |")
+    assert news(missing_formats(docs), missing_formats()) == [
+        "docs/commands/validate-graph.md: does not list the output format markdown"
+    ]
 
 
 def test_key_that_is_not_documented_is_reported(docs: Path) -> None:

@@ -139,7 +139,11 @@ def display_name(file: str) -> str:
 
 
 def with_image_names(text: str) -> str:
-    """Replace the folders of pulled images in a message by the names of the images."""
+    """Replace the folders of pulled images in a message by the names of the images.
+
+    For errors, whose messages are complete when they are raised: loaders know only the folder. Findings have
+    places, which `display_name` names before a report is written.
+    """
     for folder, name in _DISPLAY_NAMES.items():
         text = text.replace(folder, name)
     return text

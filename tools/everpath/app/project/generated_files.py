@@ -88,7 +88,11 @@ class ScratchCopies:
         return str(copy)
 
     def original_paths(self, text: str) -> str:
-        """Return a text with the paths of copies replaced by those of the originals."""
+        """Return a text with the paths of copies replaced by those of the originals.
+
+        Messages are translated, not the places that they are made of: loaders and rules put file names into
+        messages while they run, and each of a bundle's many places would have to be replaced in between.
+        """
         if str(self.root) in text:
             for copy in sorted(self._originals, key=len, reverse=True):
                 text = text.replace(copy, self._originals[copy])
