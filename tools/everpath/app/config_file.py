@@ -68,7 +68,9 @@ class ConfigFile:
         except RecursionError as error:
             raise ConfigError(f"{self.file}: nested too deeply", file=self.file) from error
         except ValueError as error:
-            raise ConfigError(f"{self.file}: {_toml_error(error)}", file=self.file) from error
+            # A plain ValueError is Python's limit on the digits of a number.
+            message = str(error) if type(error) is not ValueError else "a number has thousands of digits"
+            raise ConfigError(f"{self.file}: {message}", file=self.file) from error
         return self._table(tree)
 
     def _table(self, tree: Any) -> Any:
@@ -122,11 +124,6 @@ class ConfigFile:
                 for line, column, m in sorted(problems)
             )
             raise ConfigError("\n".join(lines), hint=f"{_PAGE} lists all keys", file=self.file)
-
-
-def _toml_error(error: ValueError) -> str:
-    """Return the message of tomllib. A plain ValueError is Python's limit on the digits of a number."""
-    return str(error) if type(error) is not ValueError else "a number has thousands of digits"
 
 
 _YAML_PROBLEMS: Final = {

@@ -19,7 +19,6 @@ from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import OpmError, Place
-from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
@@ -117,7 +116,10 @@ class CatalogRenderer:
             return [self._normalize(blob) for blob in load_blobs(path, self.sources)]
         documents = load_documents(path, self.sources)
         if is_template(documents[0]):
-            return self._render_template(documents)
+            for other in documents[1:]:
+                message = "a template is one document; opm ignores the others"
+                raise OpmError(message, other.place, "move it into the first document, or to another file")
+            return render_template(documents[0], self._template_bundle, rejection_reason)
         return [self._normalize(decode_checked_blob(document)) for document in documents]
 
     def _render_image(self, path: str) -> list[Blob]:
@@ -132,12 +134,6 @@ class CatalogRenderer:
         if sys.stdin is None:
             raise UsageError("standard input is closed", hint="pipe a catalog or template into everpath")
         self.sources.add_stream(STANDARD_INPUT, sys.stdin.buffer)
-
-    def _render_template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
-        for other in documents[1:]:
-            message = "a template is one document; opm ignores the others"
-            raise OpmError(message, other.place, "move it into the first document, or to another file")
-        return render_template(documents[0], self._template_bundle, rejection_reason)
 
     def _template_bundle(self, image: str) -> RenderedBundle:
         """Return the bundle of an image that a template names."""

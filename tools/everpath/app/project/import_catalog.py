@@ -40,7 +40,11 @@ def import_catalog(path: str, name: str | None, file: Path, progress: Progress |
     is_folder = path != STANDARD_INPUT and Path(path).is_dir()
     if is_folder and (is_repository(path) or is_bundle_folder(path)):
         return _import_bundles(source, package, file, comments)
-    blobs = tuple(blob for blob in load_blobs(path, sources) if _package_name(blob) == package.name)
+    blobs = tuple(
+        blob
+        for blob in load_blobs(path, sources)
+        if blob.get("name" if blob.get("schema") == "olm.package" else "package") == package.name
+    )
     _require_other_folder(path, package, file)
     messages = tuple(
         f"warning: omitted, because it is in no channel and opm rejects that: {source.csv_name(release)}"
@@ -57,10 +61,6 @@ def _package_folder(path: str, name: str | None) -> str:
         if folder.is_dir() and is_repository(path) and is_repository(str(folder)):
             return str(folder)
     return path
-
-
-def _package_name(blob: Blob) -> object:
-    return blob.get("name") if blob.get("schema") == "olm.package" else blob.get("package")
 
 
 def _select_package(catalog: Catalog, name: str | None) -> Package:
