@@ -12,7 +12,7 @@ import pytest
 
 from catalogs import write_fbc
 from commandline import ROOT, Everpath
-from everpath.cli.commands import rules_
+from everpath.cli.commands.validate import rules_
 from everpath.cli.entry_point import run
 from everpath.errors import EverpathError, Unreachable, UnreadableInput, UsageError
 

@@ -18,56 +18,80 @@ from everpath.errors import EverpathError, UsageError
 
 COMMANDS: Final = {
     "validate-graph": LazyCommand(
-        "everpath.cli.commands.validate_graph",
+        "everpath.cli.commands.validate.validate_graph",
         "validate_graph",
         "Check the upgrade graph of a catalog.",
     ),
     "simulate": LazyCommand(
-        "everpath.cli.commands.simulate", "simulate", "Simulate the upgrades of every installed version."
+        "everpath.cli.commands.explore.simulate",
+        "simulate",
+        "Simulate the upgrades of every installed version.",
     ),
-    "graph": LazyCommand("everpath.cli.commands.graph", "graph", "Draw the channels of a package."),
+    "graph": LazyCommand("everpath.cli.commands.explore.graph", "graph", "Draw the channels of a package."),
     "compare": LazyCommand(
-        "everpath.cli.commands.compare", "compare", "Find installed versions that lose their upgrade path."
+        "everpath.cli.commands.explore.compare",
+        "compare",
+        "Find installed versions that lose their upgrade path.",
     ),
     "paths": LazyCommand(
-        "everpath.cli.commands.paths",
+        "everpath.cli.commands.explore.paths",
         "paths",
         "List upgrade paths, and check constraints on them.",
     ),
-    "why": LazyCommand("everpath.cli.commands.why", "why", "Explain why OLM upgrades a version, or not."),
-    "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),
+    "why": LazyCommand(
+        "everpath.cli.commands.explore.why", "why", "Explain why OLM upgrades a version, or not."
+    ),
+    "release": LazyCommand(
+        "everpath.cli.commands.release.release", "release", "Cut a release, or withdraw one."
+    ),
     "generate": LazyCommand(
-        "everpath.cli.commands.generate", "generate", "Generate bundles and catalogs from releases.yaml."
+        "everpath.cli.commands.release.generate",
+        "generate",
+        "Generate bundles and catalogs from releases.yaml.",
     ),
-    "init": LazyCommand("everpath.cli.commands.init", "init", "Create a releases.yaml, also from a catalog."),
+    "init": LazyCommand(
+        "everpath.cli.commands.release.init", "init", "Create a releases.yaml, also from a catalog."
+    ),
     "list": LazyCommand(
-        "everpath.cli.commands.list_", "list_", "List the packages, channels and bundles of a catalog."
+        "everpath.cli.commands.explore.list_",
+        "list_",
+        "List the packages, channels and bundles of a catalog.",
     ),
-    "range": LazyCommand("everpath.cli.commands.range_", "range_", "Explain what a version range matches."),
+    "range": LazyCommand(
+        "everpath.cli.commands.explore.range_", "range_", "Explain what a version range matches."
+    ),
     "bundle": LazyCommand("everpath.cli.commands.bundle", "bundle", "Check, build and convert bundles."),
     "catalog": LazyCommand(
         "everpath.cli.commands.catalog", "catalog", "Render, build, push, pull and serve catalogs."
     ),
     "migrate": LazyCommand(
-        "everpath.cli.commands.migrate", "migrate", "Convert package manifests or bundles to a catalog."
+        "everpath.cli.commands.release.migrate",
+        "migrate",
+        "Convert package manifests or bundles to a catalog.",
     ),
     "install": LazyCommand(
-        "everpath.cli.commands.install",
+        "everpath.cli.commands.cluster.install",
         "install",
         "Install an operator with OLM, and wait until it is running.",
     ),
     "upgrade": LazyCommand(
-        "everpath.cli.commands.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
+        "everpath.cli.commands.cluster.upgrade",
+        "upgrade",
+        "Show the next hop of an operator, approve it, and wait.",
     ),
     "status": LazyCommand(
-        "everpath.cli.commands.status", "status", "Show the state of an operator and what it waits for."
+        "everpath.cli.commands.cluster.status",
+        "status",
+        "Show the state of an operator and what it waits for.",
     ),
     "uninstall": LazyCommand(
-        "everpath.cli.commands.uninstall",
+        "everpath.cli.commands.cluster.uninstall",
         "uninstall",
         "Delete an operator, its custom resources first.",
     ),
-    "rules": LazyCommand("everpath.cli.commands.rules_", "rules", "List the rules, or describe one."),
+    "rules": LazyCommand(
+        "everpath.cli.commands.validate.rules_", "rules", "List the rules, or describe one."
+    ),
     "completion": LazyCommand(
         "everpath.cli.commands.completion", "completion", "Print the completion script for a shell."
     ),

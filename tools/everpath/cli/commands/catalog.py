@@ -14,21 +14,25 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
     cls=LazyGroup,
     lazy={
         "render": LazyCommand(
-            "everpath.cli.commands.catalog_render",
+            "everpath.cli.commands.publish.catalog_render",
             "render",
             "Render bundles, catalogs and templates.",
         ),
         "push": LazyCommand(
-            "everpath.cli.commands.push", "push_catalog", "Push a catalog image to a registry."
+            "everpath.cli.commands.publish.push", "push_catalog", "Push a catalog image to a registry."
         ),
-        "pull": LazyCommand("everpath.cli.commands.pull", "pull_catalog", "Pull a catalog, or its image."),
+        "pull": LazyCommand(
+            "everpath.cli.commands.publish.pull", "pull_catalog", "Pull a catalog, or its image."
+        ),
         "build": LazyCommand(
-            "everpath.cli.commands.catalog_build",
+            "everpath.cli.commands.publish.catalog_build",
             "build",
             "Build a catalog image without a container engine.",
         ),
         "serve": LazyCommand(
-            "everpath.cli.commands.catalog_serve", "serve", "Serve a catalog over gRPC, as OLM reads it."
+            "everpath.cli.commands.publish.catalog_serve",
+            "serve",
+            "Serve a catalog over gRPC, as OLM reads it.",
         ),
     },
     short_help="Render, build, push, pull and serve catalogs.",

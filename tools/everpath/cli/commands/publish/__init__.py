@@ -1,0 +1,1 @@
+"""Commands that render, build, push, pull and serve catalogs and bundles."""

@@ -1,0 +1,1 @@
+"""Commands that write releases.yaml, bundles and catalogs as files."""

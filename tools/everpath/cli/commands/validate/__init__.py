@@ -1,0 +1,1 @@
+"""Commands that check catalogs and bundles, and the list of rules."""
