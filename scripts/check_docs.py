@@ -26,7 +26,7 @@ from typing import Final
 import click
 
 from console import ROOT, pages
-from everpath.app import config
+from everpath.app.config import config
 from everpath.cli.group import cli
 from everpath.reporters import FORMATS, MACHINE_FORMATS
 from everpath.rules.registry import all_rules

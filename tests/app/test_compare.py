@@ -8,8 +8,8 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.app.compare import compare_catalogs, compare_input_sequence, compare_inputs, is_failure
-from everpath.app.config import Config
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import Config
+from everpath.app.inputs.inputs import Inputs
 from everpath.comparison.catalogs import ComparisonScope
 from everpath.errors import UsageError
 from everpath.model import Catalog

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.explain import Installation, explain_inputs
-from everpath.app.inputs import Inputs
-from everpath.app.served_catalogs import ServedCatalog
+from everpath.app.inputs.inputs import Inputs
+from everpath.app.inputs.served_catalogs import ServedCatalog
 from everpath.errors import UsageError
 from everpath.reporters.explanation import json as explanation_json
 from everpath.reporters.explanation import text as explanation_text

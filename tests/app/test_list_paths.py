@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from everpath.app.config import Config
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import Config
+from everpath.app.inputs.inputs import Inputs
 from everpath.app.list_paths import list_paths, mirror_as_bundle_list
 from everpath.errors import UsageError
 

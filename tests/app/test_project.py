@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.project.generate import generate
 from everpath.app.project.release import cut_release
 from everpath.releases.release_plan import ReleaseRequest

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.draw_graph import draw_graph
 from everpath.app.explain_range import explain_range
-from everpath.app.inputs import Inputs
+from everpath.app.inputs.inputs import Inputs
+from everpath.app.inputs.served_catalogs import parse_served_catalogs
 from everpath.app.lint import lint_inputs
 from everpath.app.list_catalog import list_bundles, list_channels, list_packages
-from everpath.app.served_catalogs import parse_served_catalogs
 from everpath.app.simulate import simulate
 from everpath.errors import UnreadableInput, UsageError
 from everpath.ranges import RangeError

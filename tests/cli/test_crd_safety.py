@@ -142,7 +142,7 @@ def test_cached_findings_are_not_used_after_a_crd_has_changed(
     project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FileCache(project / "cache", clock=much_later)
-    monkeypatch.setattr("everpath.app.inputs._file_cache", lambda: cache)
+    monkeypatch.setattr("everpath.app.inputs.inputs._file_cache", lambda: cache)
     shutil.copytree("bundles", "operators")
     judge = ("validate-graph", "operators", "--bundles", "bundles", "--select", "EP702")
     bundle(project, "2.0.0", "", "size: {type: integer}, unit: {type: string}")

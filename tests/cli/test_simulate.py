@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
+from everpath.app.inputs.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import UsageError
 from schemas import conforms
 

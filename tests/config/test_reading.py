@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from everpath import __url__
-from everpath.app import config
-from everpath.app.config import Config, load
+from everpath.app.config import config
+from everpath.app.config.config import Config, load
 from everpath.errors import ConfigError, UsageError
 from everpath.model import Place
 from schemas import SCHEMAS, conforms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.app.toml_positions import location
+from everpath.app.config.toml_positions import location
 
 TEXT = """\
 [ tool . "everpath" ]  # ours

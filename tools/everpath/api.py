@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from everpath.app.compare import compare_catalogs
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.explain import Installation, explain_installation
-from everpath.app.inputs import Inputs
+from everpath.app.inputs.inputs import Inputs
 from everpath.comparison.catalogs import Comparison, ComparisonScope
 from everpath.errors import UsageError
 from everpath.explanation import Explanation

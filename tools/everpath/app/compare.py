@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from everpath.app.inputs import Inputs, unreadable_parts
+from everpath.app.inputs.inputs import Inputs, unreadable_parts
 from everpath.comparison.catalogs import EVERYTHING, Comparison, ComparisonScope, compare
 from everpath.comparison.changes import with_positions
 from everpath.comparison.matrix import Matrix, compare_sequence

@@ -7,9 +7,9 @@ __all__ = ["GraphDrawing", "draw_graph"]
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from everpath.app.catalog_set import find_installed_by_package, package_count
-from everpath.app.config import today
-from everpath.app.inputs import Inputs, not_found_error
+from everpath.app.config.config import today
+from everpath.app.inputs.catalog_set import find_installed_by_package, package_count
+from everpath.app.inputs.inputs import Inputs, not_found_error
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.layout.drawing import ChannelDrawing, channel_drawings

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from everpath.app.catalog_set import CatalogSet, package_count
-from everpath.app.config import selected_resolvers
-from everpath.app.inputs import Inputs
-from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
+from everpath.app.config.config import selected_resolvers
+from everpath.app.inputs.catalog_set import CatalogSet, package_count
+from everpath.app.inputs.inputs import Inputs
+from everpath.app.inputs.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import UsageError
 from everpath.explanation import ExplainQuery, Explanation, ProposedFix, explain
 from everpath.graph import PackageGraph

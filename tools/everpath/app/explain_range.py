@@ -6,8 +6,8 @@ __all__ = ["explain_range"]
 
 from collections.abc import Sequence
 
-from everpath.app.catalog_set import package_count
-from everpath.app.inputs import Inputs
+from everpath.app.inputs.catalog_set import package_count
+from everpath.app.inputs.inputs import Inputs
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.model.progress import Progress

@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.app import worker_processes
-from everpath.app.image_inputs import pull_if_image
-from everpath.app.inputs import Inputs, PackageNames
+from everpath.app.inputs.image_inputs import pull_if_image
+from everpath.app.inputs.inputs import Inputs, PackageNames
 from everpath.errors import UnreadableInput
 from everpath.loaders.catalog_loader import preload_modules
 from everpath.loaders.partition import WHOLE, Partition

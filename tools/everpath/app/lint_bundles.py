@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from everpath.app import worker_processes
-from everpath.app.image_inputs import pull_if_image
+from everpath.app.inputs.image_inputs import pull_if_image
 from everpath.app.project.released_bundles import advise_next_release
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (

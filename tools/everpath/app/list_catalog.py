@@ -6,7 +6,7 @@ __all__ = ["list_bundles", "list_channels", "list_packages"]
 
 from collections.abc import Collection, Iterator
 
-from everpath.app.inputs import Inputs
+from everpath.app.inputs.inputs import Inputs
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model.progress import Progress
 from everpath.reporters.listing import BundleRow, ChannelRow, PackageRow

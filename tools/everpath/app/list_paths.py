@@ -7,8 +7,8 @@ __all__ = ["PathsResult", "list_paths", "mirror_as_bundle_list"]
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from everpath.app.catalog_set import describe_unknown, package_count
-from everpath.app.inputs import Inputs
+from everpath.app.inputs.catalog_set import describe_unknown, package_count
+from everpath.app.inputs.inputs import Inputs
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from everpath.app.inputs import Inputs, PackageNames, unreadable_parts
+from everpath.app.inputs.inputs import Inputs, PackageNames, unreadable_parts
 from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.app.image_inputs import is_image, pull_if_image
+from everpath.app.inputs.image_inputs import is_image, pull_if_image
 from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents

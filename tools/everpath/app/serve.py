@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from everpath.app.extras import missing_extra
-from everpath.app.image_inputs import is_image, pull_if_image
+from everpath.app.inputs.image_inputs import is_image, pull_if_image
 from everpath.errors import UsageError
 from everpath.loaders.sources import STANDARD_INPUT, display_name
 

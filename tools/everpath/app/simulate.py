@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from everpath.app.catalog_set import CatalogSet, find_installed_by_package, with_entry
-from everpath.app.inputs import Inputs
-from everpath.app.served_catalogs import ServedCatalog
+from everpath.app.inputs.catalog_set import CatalogSet, find_installed_by_package, with_entry
+from everpath.app.inputs.inputs import Inputs
+from everpath.app.inputs.served_catalogs import ServedCatalog
 from everpath.model import OpmError
 from everpath.model.progress import Progress
 from everpath.rules.opm_errors import opm_errors

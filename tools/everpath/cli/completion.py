@@ -16,7 +16,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from everpath.app.inputs import PackageNames
+    from everpath.app.inputs.inputs import PackageNames
 
 # Loading this much takes a tenth of a second; larger catalogs are not completed.
 _MAX_BYTES: Final = 1 << 20
@@ -61,8 +61,8 @@ def _channels(ctx: click.Context) -> Iterable[tuple[str, str | None]]:
 
 def _names(ctx: click.Context) -> PackageNames:
     """Return the names in the catalogs of the command line or the configuration."""
-    from everpath.app.config import load  # noqa: PLC0415
-    from everpath.app.inputs import Inputs  # noqa: PLC0415
+    from everpath.app.config.config import load  # noqa: PLC0415
+    from everpath.app.inputs.inputs import Inputs  # noqa: PLC0415
 
     config = load(ctx.params.get("config_file"), wanted=not ctx.params.get("no_config"))
     paths = ctx.params.get("paths") or ([ctx.params["path"]] if ctx.params.get("path") else [])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import click
 
-from everpath.app.image_inputs import display_name
+from everpath.app.inputs.image_inputs import display_name
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import Sources

@@ -66,7 +66,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _print_error(error: EverpathError) -> int:
     """Print an error and its hint, and return its exit code."""
-    from everpath.app.image_inputs import with_image_names  # noqa: PLC0415 - only for an error
+    from everpath.app.inputs.image_inputs import with_image_names  # noqa: PLC0415 - only for an error
     from everpath.cli.terminal import wants_colour  # noqa: PLC0415 - only for an error
     from everpath.reporters.colour import Paint  # noqa: PLC0415 - only for an error
     from everpath.reporters.formatting import printable  # noqa: PLC0415 - only for an error

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from everpath.app.config import current_folder
+from everpath.app.config.config import current_folder
 from everpath.cli.output import print_message
 from everpath.reporters.lint.lint_report import Workspace
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.cli.github_actions import MAX_SUMMARY_ROWS, append_step_summary, workspace
 from everpath.cli.options.report import ReportOptions
 from everpath.cli.output import print_message, write_output

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from everpath.app.cluster.connection import OperatorFollower
-from everpath.app.config import Config
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import Config
+from everpath.app.inputs.inputs import Inputs
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.olm.changes import ObjectChange

@@ -18,7 +18,7 @@ from everpath.app.images.build import (
     output_platforms,
     source_date_epoch,
 )
-from everpath.app.inputs import unreadable_part_count
+from everpath.app.inputs.inputs import unreadable_part_count
 from everpath.errors import UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.bundle.folder_reader import folder_name

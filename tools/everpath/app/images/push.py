@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from everpath.app.image_inputs import is_image
+from everpath.app.inputs.image_inputs import is_image
 from everpath.errors import UsageError
 from everpath.oci.references import Reference, parse_reference
 from everpath.oci.transports import ImageLocation, open_image, parse_location

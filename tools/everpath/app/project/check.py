@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.app.config import Config, select_rules, single_resolver, today
+from everpath.app.config.config import Config, select_rules, single_resolver, today
 from everpath.app.project.generated_files import GeneratedFiles
 from everpath.app.project.project import Project
 from everpath.crd_upgrade_safety import BundleCrds

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.project.check import FailingFindings, check
 from everpath.app.project.generated_files import FileEdit, generate_files
 from everpath.app.project.project import Project, open_project, project_lock

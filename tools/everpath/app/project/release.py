@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from everpath.app.config import Config
+from everpath.app.config.config import Config
 from everpath.app.project.bundles import unfrozen_digests
 from everpath.app.project.check import FailingFindings, check
 from everpath.app.project.generated_files import FileEdit, generate_files

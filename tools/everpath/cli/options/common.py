@@ -29,8 +29,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from everpath.app.config import OLM_CHOICES, UPDATE_MODES, Config, load
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import OLM_CHOICES, UPDATE_MODES, Config, load
+from everpath.app.inputs.inputs import Inputs
 from everpath.cli import completion
 from everpath.cli.options.groups import option_group
 from everpath.cli.output import write_output

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from everpath.app.config import FAIL_ON, SEVERITIES
+from everpath.app.config.config import FAIL_ON, SEVERITIES
 from everpath.cli import completion
 from everpath.cli.options.common import comma_list, config_options, output_file_option, progress_option
 from everpath.cli.options.groups import option_group

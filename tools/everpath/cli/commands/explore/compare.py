@@ -11,7 +11,7 @@ from collections import Counter
 import click
 
 from everpath.app.compare import FAIL_ON, compare_input_sequence, compare_inputs, is_failure
-from everpath.app.config import selected_resolvers
+from everpath.app.config.config import selected_resolvers
 from everpath.cli.github_actions import MAX_SUMMARY_ROWS, append_step_summary, workspace
 from everpath.cli.options.common import (
     InputOptions,

@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from everpath.app.config import selected_resolvers
-from everpath.app.served_catalogs import parse_served_catalogs
+from everpath.app.config.config import selected_resolvers
+from everpath.app.inputs.served_catalogs import parse_served_catalogs
 from everpath.app.simulate import SimulationResult
 from everpath.app.simulate import simulate as run_simulation
 from everpath.cli.options.common import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from everpath.app.explain import Installation, explain_inputs
-from everpath.app.served_catalogs import parse_served_catalogs
+from everpath.app.inputs.served_catalogs import parse_served_catalogs
 from everpath.cli import completion
 from everpath.cli.options.common import (
     InputOptions,

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from everpath.app.inputs import default_path
+from everpath.app.inputs.inputs import default_path
 from everpath.app.serve import check_catalog
 from everpath.app.serve import serve as run_server
 from everpath.atomic_files import atomic_file

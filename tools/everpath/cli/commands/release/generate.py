@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from everpath.app.config import load
+from everpath.app.config.config import load
 from everpath.app.project.generate import generate as generate_project
 from everpath.app.project.generated_files import FileEdit
 from everpath.cli.failing_findings import write_failing_findings

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from everpath.app.image_inputs import pull_if_image
+from everpath.app.inputs.image_inputs import pull_if_image
 from everpath.app.project.import_catalog import import_catalog
 from everpath.app.project.init import DEFAULT_FILE, new_project, write_project
 from everpath.app.project.project import find_releases_file

@@ -9,9 +9,9 @@ import sys
 
 import click
 
-from everpath.app.config import Config
-from everpath.app.image_inputs import pull_if_image
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import Config
+from everpath.app.inputs.image_inputs import pull_if_image
+from everpath.app.inputs.inputs import Inputs
 from everpath.app.migrate import migrate_packages, require_bundles
 from everpath.app.output_folder import require_free_folder
 from everpath.cli.diagnostics import print_refusal, print_warning

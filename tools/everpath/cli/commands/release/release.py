@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from everpath.app.config import load
+from everpath.app.config.config import load
 from everpath.app.project.release import cut_release
 from everpath.cli.failing_findings import write_failing_findings
 from everpath.cli.file_changes import change_lines, release_json

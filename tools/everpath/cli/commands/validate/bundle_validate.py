@@ -11,8 +11,8 @@ from typing import Final
 
 import click
 
-from everpath.app.config import load, select_rules, today
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import load, select_rules, today
+from everpath.app.inputs.inputs import Inputs
 from everpath.app.lint_bundles import find_all_bundles, lint_bundles, validation_target
 from everpath.cli.options.common import comma_list, package_option
 from everpath.cli.options.report import ReportOptions, report_options

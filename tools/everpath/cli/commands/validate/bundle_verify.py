@@ -9,8 +9,8 @@ import time
 
 import click
 
-from everpath.app.config import load, select_rules, today
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import load, select_rules, today
+from everpath.app.inputs.inputs import Inputs
 from everpath.app.lint_bundles import PACKAGE_MANIFEST_SUBJECTS, lint_package_manifests
 from everpath.cli.options.common import comma_list
 from everpath.cli.options.report import ReportOptions, report_options

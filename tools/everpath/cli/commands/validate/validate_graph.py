@@ -10,8 +10,8 @@ from typing import Final
 
 import click
 
-from everpath.app.config import load, select_rules, single_resolver, today
-from everpath.app.inputs import Inputs
+from everpath.app.config.config import load, select_rules, single_resolver, today
+from everpath.app.inputs.inputs import Inputs
 from everpath.app.lint import lint_inputs
 from everpath.cli.options.common import channel_option, olm_option, package_option, update_mode_option
 from everpath.cli.options.report import ReportOptions, report_options

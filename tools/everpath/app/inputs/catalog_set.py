@@ -7,8 +7,8 @@ __all__ = ["CatalogSet", "describe_unknown", "find_installed_by_package", "packa
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from everpath.app.inputs import Inputs, not_found_error, unreadable_part_count
-from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
+from everpath.app.inputs.inputs import Inputs, not_found_error, unreadable_part_count
+from everpath.app.inputs.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog

@@ -105,7 +105,7 @@ class ConfigFile:
 
     def locate(self, pointer: Pointer) -> SourcePosition:
         if self.is_toml:
-            from everpath.app import toml_positions  # noqa: PLC0415
+            from everpath.app.config import toml_positions  # noqa: PLC0415
 
             return toml_positions.location(self.file, self._text, pointer)
         from everpath.loaders import source_positions  # noqa: PLC0415

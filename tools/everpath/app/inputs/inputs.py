@@ -15,8 +15,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from everpath.app.config import Config
-from everpath.app.image_inputs import display_name, pull_if_image
+from everpath.app.config.config import Config
+from everpath.app.inputs.image_inputs import display_name, pull_if_image
 from everpath.errors import EverpathError, UnreadableInput, UsageError
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.partition import WHOLE, Partition

@@ -36,7 +36,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
-from everpath.app.config_file import ConfigFile, load_config_file
+from everpath.app.config.config_file import ConfigFile, load_config_file
 from everpath.errors import UsageError
 from everpath.loaders.fields import Field, describe_value
 from everpath.model import Place, SourcePosition, UpdateMode

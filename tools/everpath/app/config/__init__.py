@@ -1,0 +1,1 @@
+"""The configuration: everpath.yaml, or the table of everpath in pyproject.toml."""
