@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from everpath import atomic_files
-from everpath.atomic_files import atomic_file, atomic_folder, replace_file, scratch_folder
+from everpath.atomic_files import (
+    atomic_file,
+    atomic_folder,
+    move_into_place,
+    replace_file,
+    scratch_folder,
+)
 
 
 @pytest.fixture
@@ -91,3 +97,14 @@ def test_a_failed_replacement_keeps_the_file_and_raises_the_cause(tmp_path: Path
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
     with pytest.raises(FileNotFoundError), replace_file(tmp_path / "absent" / "file"):
         pass
+
+
+def test_move_into_place_keeps_a_folder_that_is_already_there(tmp_path: Path) -> None:
+    target = tmp_path / "entry"
+    for content in ("first", "second"):
+        with scratch_folder(beside=target) as scratch:
+            (scratch / "files").mkdir()
+            (scratch / "files" / "content").write_text(content)
+            move_into_place(scratch / "files", target)
+    assert (target / "content").read_text() == "first"
+    assert list(tmp_path.iterdir()) == [target]

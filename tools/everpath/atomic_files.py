@@ -1,7 +1,8 @@
 """Files and folders that appear whole or not at all: written beside their place, then renamed.
 
-`replace_file`, `atomic_file` and `atomic_folder` write one; a `FileTransaction` writes many, all or none. No
-other module writes a file aside and renames it.
+`replace_file`, `atomic_file` and `atomic_folder` write one; `move_into_place` is for a folder that gets its
+name at the end. A `FileTransaction` writes many files, all or none. No other module writes a file aside and
+renames it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ __all__ = [
     "is_leftover",
     "leftovers_below",
     "leftovers_beside",
+    "move_into_place",
     "replace_file",
     "scratch_folder",
     "write_error",
@@ -109,6 +111,20 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def move_into_place(folder: Path, path: Path) -> None:
+    """Rename a folder inside a `scratch_folder` to `path`.
+
+    A folder that is already there, perhaps from another process in the meantime, is kept. Raises OSError.
+    """
+    if path.exists():
+        return
+    try:
+        folder.rename(path)
+    except OSError:
+        if not path.is_dir():
+            raise
 
 
 def write_error(path: Path, error: OSError) -> UsageError:

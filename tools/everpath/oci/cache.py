@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.atomic_files import scratch_folder, write_error
+from everpath.atomic_files import move_into_place, scratch_folder, write_error
 from everpath.errors import UnreadableInput
 from everpath.oci.descriptors import Image
 from everpath.oci.payload import extract_payload, find_payload
@@ -83,13 +83,7 @@ class ImageCache:
                 extracted = temporary / "files"
                 extract_payload(image, payload, str(extracted), name)
                 entry = self._folder / f"{digest}.{_checksum(extracted)}.{kind}"
-                if not entry.exists():
-                    try:
-                        extracted.rename(entry)
-                    except OSError:
-                        # Another process may have added the same entry in the meantime.
-                        if not entry.is_dir():
-                            raise
+                move_into_place(extracted, entry)
         except OSError as error:
             raise write_error(self._folder, error) from error
         self._evict()
