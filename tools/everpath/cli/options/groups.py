@@ -5,19 +5,20 @@ from __future__ import annotations
 __all__ = ["option_group"]
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def option_group(parameter: str, group: type[Any], *options: Callable[[F], F]) -> Callable[[F], F]:
-    """Return a decorator that adds options to a command, which receives them as a parameter of type `group`.
+def option_group(parameter: str, group: Callable[..., Any], *options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options to a command, which receives them as one parameter.
 
-    `group` is a dataclass with a field for each option.
+    `group` returns the parameter: a dataclass with a field for each option, or a function with a keyword
+    parameter for each.
     """
-    names = [field.name for field in fields(group)]
+    names = list(signature(group).parameters)
 
     def decorate(command: F) -> F:
         @wraps(command)

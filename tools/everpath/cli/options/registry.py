@@ -6,12 +6,12 @@ __all__ = ["TransferReporter", "registry_options", "transfer_options"]
 
 import sys
 from collections.abc import Callable
-from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import click
 
+from everpath.cli.options.groups import option_group
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UsageError
 from everpath.reporters.formatting import printable
@@ -22,33 +22,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SHORT_DIGEST: Final = len("sha256:") + 12
-
-_OPTIONS: Final = (
-    click.option("--insecure", is_flag=True, help="Allow plain HTTP and untrusted certificates."),
-    click.option("--cacert", metavar="FILE", help="Also trust the certificate authorities in this PEM file."),
-    click.option(
-        "--authfile",
-        metavar="FILE",
-        help="Credentials, as podman login writes them.  [default: those of podman and docker]",
-    ),
-    click.option("--username", metavar="NAME", help="The user, with --password-stdin."),
-    click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
-)
-
-
-def registry_options(command: F) -> F:
-    """Add the options for registries, which the command receives as `registry`, a `RegistryOptions`."""
-
-    @wraps(command)
-    def run(**values: Any) -> Any:
-        names = ("insecure", "cacert", "authfile", "username", "password_stdin")
-        registry = _parse_options(**{name: values.pop(name) for name in names})
-        return command(registry=registry, **values)
-
-    grouped = cast(F, run)
-    for option in reversed(_OPTIONS):
-        grouped = option(grouped)
-    return grouped
 
 
 def _parse_options(
@@ -69,6 +42,22 @@ def _parse_options(
         password = sys.stdin.read(65536).removesuffix("\n").removesuffix("\r")
         credential = Credential(username, password)
     return RegistryOptions(insecure=insecure, cacert=cacert, authfile=authfile, credential=credential)
+
+
+#: The command receives these options as `registry: RegistryOptions`.
+registry_options: Final = option_group(
+    "registry",
+    _parse_options,
+    click.option("--insecure", is_flag=True, help="Allow plain HTTP and untrusted certificates."),
+    click.option("--cacert", metavar="FILE", help="Also trust the certificate authorities in this PEM file."),
+    click.option(
+        "--authfile",
+        metavar="FILE",
+        help="Credentials, as podman login writes them.  [default: those of podman and docker]",
+    ),
+    click.option("--username", metavar="NAME", help="The user, with --password-stdin."),
+    click.option("--password-stdin", is_flag=True, help="Read the password from standard input."),
+)
 
 
 class TransferReporter:
