@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from everpath.app.output_folder import require_free_folder
+from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.packagemanifest.flatten import (
     FileMoves,
-    FileWarning,
     flatten_manifests,
     nest_manifests,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MIGRATION", "CatalogRenderer", "RenderWarning", "RenderedCatalog"]
+__all__ = ["MIGRATION", "CatalogRenderer", "RenderedCatalog"]
 
 import os
 import sys
@@ -17,8 +17,9 @@ from everpath.errors import UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
+from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.sources import STANDARD_INPUT, Sources
-from everpath.model import OpmError, Place
+from everpath.model import OpmError
 from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
@@ -34,14 +35,6 @@ from everpath.opm_render.templates import is_template, render_template
 MIGRATION: Final = "bundle-object-to-csv-metadata"
 #: A key of every document of a catalog, and of every template.
 _SCHEMA: Final = b"schema"
-
-
-class RenderWarning(NamedTuple):
-    """Content of a bundle that opm ignores without a message."""
-
-    message: str
-    place: Place
-    fix: str | None
 
 
 class RenderedCatalog(NamedTuple):
@@ -68,7 +61,7 @@ class CatalogRenderer:
         image_template: str = "",
         migrate: bool = False,
         pull: bool = False,
-        on_warning: Callable[[RenderWarning], object] = lambda _: None,
+        on_warning: Callable[[FileWarning], object] = lambda _: None,
     ) -> None:
         self.sources = Sources()
         self._bundles = bundles or {}
@@ -152,7 +145,8 @@ class CatalogRenderer:
         contents = load_bundle_contents(folder)
         for problem in contents.problems:
             if problem.kind in ("unreadable-document", "several-csvs"):
-                self._on_warning(RenderWarning(problem.message, problem.place, problem.fix))
+                # opm ignores both without a message.
+                self._on_warning(FileWarning(problem.message, problem.place, problem.fix))
         if image is None:
             image = expand_image_template(contents, self._image_template) if self._image_template else ""
         return self._migrate(render_bundle(contents, image))

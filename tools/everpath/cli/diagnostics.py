@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["print_refusal", "print_warning"]
+__all__ = ["print_opm_error", "print_warning"]
 
 import os
 import sys
@@ -13,6 +13,7 @@ import click
 from everpath.app.inputs.image_inputs import display_name
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
+from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Place, SourcePosition
 from everpath.reporters.colour import Paint
@@ -20,14 +21,14 @@ from everpath.reporters.formatting import printable
 from everpath.reporters.lint.snippet import snippet
 
 
-def print_refusal(refusal: OpmError, sources: Sources) -> None:
+def print_opm_error(error: OpmError, sources: Sources) -> None:
     """Print an error of opm with its source line."""
-    _print("error", "red", refusal.message, refusal.place, refusal.fix, sources)
+    _print("error", "red", error.message, error.place, error.fix, sources)
 
 
-def print_warning(message: str, place: Place, fix: str | None, sources: Sources) -> None:
+def print_warning(warning: FileWarning, sources: Sources) -> None:
     """Print a warning with its source line."""
-    _print("warning", "yellow", message, place, fix, sources)
+    _print("warning", "yellow", warning.message, warning.place, warning.fix, sources)
 
 
 def _print(heading: str, colour: str, message: str, place: Place, fix: str | None, sources: Sources) -> None:

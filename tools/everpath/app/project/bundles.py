@@ -159,11 +159,11 @@ def render(folder: str, image: str, *, is_published: bool = False) -> Blob:
         return migrate_to_csv_metadata(
             render_bundle(load_bundle_contents(folder), image, is_published=is_published)
         ).blob
-    except OpmError as refusal:
-        where = format_position(refusal.place, Sources())
+    except OpmError as opm_error:
+        where = format_position(opm_error.place, Sources())
         raise ReleasesError(
-            f"{where}: {refusal.message}", hint=refusal.fix, file=refusal.place.file
-        ) from refusal
+            f"{where}: {opm_error.message}", hint=opm_error.fix, file=opm_error.place.file
+        ) from opm_error
 
 
 def find_csv(files: Files) -> Manifest | None:

@@ -191,9 +191,9 @@ def load_blobs(path: str, sources: Sources) -> list[Blob]:
     """Load the documents of a catalog. Raises UnreadableInput for what opm rejects."""
     try:
         return blobs.load_blobs(path, sources)
-    except OpmError as refusal:
-        where = format_position(refusal.place, sources) or path
-        raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
+    except OpmError as opm_error:
+        where = format_position(opm_error.place, sources) or path
+        raise UnreadableInput(f"{where}: {opm_error.message}", hint=opm_error.fix, file=path) from opm_error
 
 
 def format_position(place: Place, sources: Sources) -> str:

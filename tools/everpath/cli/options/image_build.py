@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from everpath.app.images.build import BuildRejected, BuiltImage, ImageBuildOptions
-from everpath.cli.diagnostics import print_refusal
+from everpath.cli.diagnostics import print_opm_error
 from everpath.cli.options.common import comma_list
 from everpath.cli.options.groups import option_group
 from everpath.cli.output import write_output
@@ -108,7 +108,7 @@ def print_build_errors() -> Iterator[None]:
         yield
     except BuildRejected as rejection:
         for error in rejection.errors:
-            print_refusal(error, rejection.sources)
+            print_opm_error(error, rejection.sources)
         raise
 
 

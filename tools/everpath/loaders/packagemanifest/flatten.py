@@ -5,7 +5,7 @@ Files are copied unchanged. The versions of the CSVs decide which file is newest
 
 from __future__ import annotations
 
-__all__ = ["FileMoves", "FileWarning", "flatten_manifests", "nest_manifests"]
+__all__ = ["FileMoves", "flatten_manifests", "nest_manifests"]
 
 import re
 from collections import Counter
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from everpath.loaders.bundle.folder_reader import join
+from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.packagemanifest.package_folder import PackageFolder
 from everpath.loaders.packagemanifest.package_versions import (
     PackageVersion,
@@ -26,13 +27,6 @@ from everpath.loaders.packagemanifest.package_versions import (
 from everpath.manifest_access import string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CSV, Manifest
-
-
-class FileWarning(NamedTuple):
-    """A warning about a file."""
-
-    message: str
-    place: Place
 
 
 class FileMoves(NamedTuple):

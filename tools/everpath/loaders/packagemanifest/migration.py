@@ -18,8 +18,8 @@ from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.catalog_writer import catalog_text
+from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.packagemanifest.bundles import convert_to_bundle
-from everpath.loaders.packagemanifest.flatten import FileWarning
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.packagemanifest.package_versions import (
     PackageVersion,

@@ -8,7 +8,7 @@ __all__ = ["render"]
 import click
 
 from everpath.app.render_catalog import MIGRATION, CatalogRenderer
-from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.diagnostics import print_opm_error, print_warning
 from everpath.cli.output import write_output
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
@@ -96,13 +96,13 @@ def render(  # noqa: PLR0913 - a parameter for each option
         image_template=image_ref_template,
         migrate=migrate_level == MIGRATION,
         pull=pull,
-        on_warning=lambda warning: print_warning(*warning, renderer.sources),
+        on_warning=lambda warning: print_warning(warning, renderer.sources),
     )
     rendered = renderer.render_all(paths)
     for path in rendered.ignored:
         click.echo(f"note: {path} is ignored: no bundle, catalog or template", err=True)
     for error in rendered.errors:
-        print_refusal(error, renderer.sources)
+        print_opm_error(error, renderer.sources)
     if rendered.errors:
         return ExitCode.FINDINGS
     write_output(catalog_text(rendered.blobs, output), output_file, machine=True)

@@ -10,7 +10,7 @@ import click
 
 from everpath.app import convert_manifests
 from everpath.app.convert_manifests import ConvertedManifests
-from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.diagnostics import print_opm_error, print_warning
 from everpath.cli.options.folders import dry_run_option, force_option, quiet_option, write_files
 from everpath.errors import ExitCode
 from everpath.loaders.sources import Sources
@@ -89,9 +89,9 @@ def _print_conversion(convert: Callable[[], ConvertedManifests], *, dry_run: boo
     try:
         converted = convert()
     except OpmError as error:
-        print_refusal(error, sources)
+        print_opm_error(error, sources)
         return ExitCode.FINDINGS
     for warning in () if quiet else converted.warnings:
-        print_warning(warning.message, warning.place, None, sources)
+        print_warning(warning, sources)
     write_files(converted.folder, converted.files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

@@ -14,7 +14,7 @@ from everpath.app.inputs.image_inputs import pull_if_image
 from everpath.app.inputs.inputs import Inputs
 from everpath.app.migrate import migrate_packages, require_bundles
 from everpath.app.output_folder import require_free_folder
-from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.diagnostics import print_opm_error, print_warning
 from everpath.cli.options.common import package_option, progress_option, update_mode_option
 from everpath.cli.options.folders import dry_run_option, force_option, quiet_option, write_files
 from everpath.cli.output import write_output
@@ -96,12 +96,12 @@ def migrate(  # noqa: PLR0913 - a parameter for each option
             inputs, packages, image_template=image_ref_template, suffix=suffix, progress=progress
         )
     for error in result.errors:
-        print_refusal(error, inputs.sources)
+        print_opm_error(error, inputs.sources)
     if result.errors and not (skip_refused and result.packages):
         return ExitCode.FINDINGS
     if not quiet:
         for warning in (warning for package in result.packages for warning in package.warnings):
-            print_warning(warning.message, warning.place, None, inputs.sources)
+            print_warning(warning, inputs.sources)
     write_files(target, result.files, dry_run=dry_run, quiet=quiet)
     if not (dry_run or quiet):
         # Only the catalog: together with the bundles, every bundle would be declared twice.
