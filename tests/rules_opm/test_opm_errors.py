@@ -56,6 +56,17 @@ def test_range_that_opm_accepts_is_no_opm_error(text: str | None) -> None:
     assert not opm_errors(drawn._replace(channels=(drawn.channels[0]._replace(entries=(entry,)),)))
 
 
+@pytest.mark.parametrize(("text", "rule", "is_rejected"), [(" ", "EP301", True), ("", "EP308", False)])
+def test_range_of_spaces_is_an_error_and_an_empty_range_is_a_warning(
+    text: str, rule: str, *, is_rejected: bool
+) -> None:
+    """`opm validate` of opm 1.73.0 rejects a range of spaces and accepts an empty one."""
+    read = catalog(package(), channel({"name": "op.v1.0.0", "skipRange": text}), bundle())
+    found = [finding.rule for finding in lint(read).findings if finding.rule.startswith("EP30")]
+    assert found == [rule]
+    assert bool(opm_errors(read.packages[0])) is is_rejected
+
+
 def test_opm_rules_are_those_compared_with_opm() -> None:
     """Of EP111 opm has one part only: that a bundle has a name."""
     assert {rule for rule, _ in REFUSALS.values()} == OPM_RULES | {"EP111"}
