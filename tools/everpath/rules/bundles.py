@@ -26,6 +26,7 @@ from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes.edits import Advice
 from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
 from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none
@@ -55,7 +56,7 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
             entry.place.at("name"),
             f"{entry.name} has no bundle" if entry.name else "an entry has no name",
             because=("OLM has nothing to install; opm rejects the catalog",),
-            fix=f"did you mean {meant}?"
+            fix=Advice(f"did you mean {meant}?", (meant,))
             if meant
             else f"add the olm.bundle document{removal}"
             if entry.name

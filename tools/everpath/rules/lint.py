@@ -26,6 +26,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Place, SourcePosition
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.fixes.edits import Advice, Edit, FixedWith
 from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
@@ -324,9 +325,12 @@ def to_finding(
     """Return the finding of a flaw. `package`, `channel` and `entry` are used if the flaw has none."""
     package = flaw.package or package
 
-    def shorten(text: str) -> str:
+    fix = flaw.fix
+    copied_names = fix.copied_names if isinstance(fix, Advice | Edit | FixedWith) else ()
+
+    def shorten(text: str, keep: tuple[str, ...] = ()) -> str:
         # Findings about a channel name several entries of one package.
-        return shorten_names(text, package) if package and rule.subject == "channel" else text
+        return shorten_names(text, package, keep) if package and rule.subject == "channel" else text
 
     return Finding(
         rule=rule.id,
@@ -338,7 +342,7 @@ def to_finding(
         channel=flaw.channel or channel,
         entry=flaw.entry or entry,
         because=tuple(shorten(str(reason)) for reason in flaw.because),
-        fix=None if flaw.fix is None else shorten(str(flaw.fix)),
+        fix=None if fix is None else shorten(str(fix), copied_names),
         unreadable=rule.unreadable,
         related=flaw.related,
     )

@@ -113,7 +113,8 @@ class _CombinedTrials:
         """The alternative; one that needs the earlier edits becomes the combined edit and says so."""
         if self._fixes(choice, fix.fixes):
             return choice
-        return combined._replace(text=f"{choice.text}, after {_join_keys(applied)}")
+        text = f"{choice.text}, after {_join_keys(applied)}"
+        return combined._replace(text=text, copied=choice.copied)
 
     def _is_acceptable(self, edit: Edit, fixes: frozenset[FindingKey], known: frozenset[str]) -> bool:
         """Whether an edit fixes its findings and adds errors of known rules only."""

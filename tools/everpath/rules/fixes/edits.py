@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "Advice",
     "DeferredFix",
     "Edit",
     "FixedWith",
@@ -46,20 +47,37 @@ class Edit(NamedTuple):
     If both help, the fix names the edit and its `alternative`; otherwise the one that helps. If none does,
     the fix is `fallback`: a third edit, which must help too, or advice.
     `changes` can be a function: thousands of edits of one long skips list would take too much memory.
+    `copied`: names in the text that users copy into the channel; reports do not shorten them.
     """
 
     text: str
     changes: tuple[Entry, ...] | Callable[[], tuple[Entry, ...]]
     alternative: Edit | None = None
     fallback: Edit | str | None = None
+    copied: tuple[str, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The changed entries."""
         return self.changes() if callable(self.changes) else self.changes
 
+    @property
+    def copied_names(self) -> tuple[str, ...]:
+        """The names that users copy from the edit and its alternative."""
+        return self.copied + (self.alternative.copied if self.alternative is not None else ())
+
     def __str__(self) -> str:
         return f"{self.text}, or {self.alternative.text}" if self.alternative is not None else self.text
+
+
+class Advice(NamedTuple):
+    """A fix that is not an edit, with the names in it that users copy."""
+
+    text: str
+    copied_names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class DeferredFix(NamedTuple):
@@ -77,6 +95,10 @@ class FixedWith(NamedTuple):
     rule: str
     entry: str | None
     fix: Edit | DeferredFix | None = None
+
+    @property
+    def copied_names(self) -> tuple[str, ...]:
+        return self.fix.copied if isinstance(self.fix, Edit) else ()
 
     def __str__(self) -> str:
         other = f"{self.rule} ({self.entry})" if self.entry else self.rule
@@ -105,25 +127,30 @@ def remove_skip(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> Edit
 
 def set_replaces(graph: ChannelGraph, on: str, target: str) -> Edit:
     """Set what an entry replaces."""
-    return Edit(f"set replaces: {target} on {on}", (graph.entries[on]._replace(replaces=target),))
+    changed = graph.entries[on]._replace(replaces=target)
+    return Edit(f"set replaces: {target} on {on}", (changed,), copied=(target,))
 
 
 def remove_replaces(graph: ChannelGraph, on: str) -> Edit:
     """Remove the replaces of an entry."""
     entry = graph.entries[on]
-    return Edit(f"remove replaces: {entry.replaces} from {on}", (entry._replace(replaces=None),))
+    text, copied = f"remove replaces: {entry.replaces} from {on}", (entry.replaces or "",)
+    return Edit(text, (entry._replace(replaces=None),), copied=copied)
 
 
-def add_entry(entry: Entry, edge: str) -> Edit:
-    """Add an entry to the channel."""
-    return Edit(f"add {entry.name} to this channel{edge}", (entry,))
+def add_entry(entry: Entry, replaces: str | None = None) -> Edit:
+    """Add an entry to the channel. `replaces` is what the text names of its edges."""
+    edge = f", with replaces: {replaces}" if replaces is not None else ""
+    copied = (replaces,) if replaces is not None else ()
+    return Edit(f"add {entry.name} to this channel{edge}", (entry,), copied=copied)
 
 
 def join_edits(first: Edit, second: Edit) -> Edit | None:
     """Combine two edits; return None if both change the same entry."""
     if not {e.name for e in first.entries}.isdisjoint(e.name for e in second.entries):
         return None
-    return Edit(f"{first.text} and {second.text}", first.entries + second.entries)
+    text, copied = f"{first.text} and {second.text}", first.copied + second.copied
+    return Edit(text, first.entries + second.entries, copied=copied)
 
 
 def merge_edits(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
@@ -135,7 +162,8 @@ def merge_edits(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
         if both is None:
             return None
         entries[other.name] = both
-    return Edit(f"{first.text} and {second.text}", tuple(entries.values()))
+    text, copied = f"{first.text} and {second.text}", first.copied + second.copied
+    return Edit(text, tuple(entries.values()), copied=copied)
 
 
 def _merge_entry(base: Entry, one: Entry, other: Entry) -> Entry | None:

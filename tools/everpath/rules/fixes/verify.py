@@ -154,7 +154,7 @@ class _Verification:
                 combined = more
                 names.append(f"{other.rule.id} ({other.flaw.entry})")
         text = f"{fix.text}, after all other fixes: {join_names(names, 3)}"
-        return combined._replace(text=text) if names else None
+        return combined._replace(text=text, copied=fix.copied) if names else None
 
     def _advice(self, violation: Violation) -> str:
         """Advice if no edit helps."""

@@ -154,7 +154,7 @@ def _join_chains(graph: ChannelGraph, tail: str, head: str, main: str, nearby: N
             if csv is None
             else Entry(between.name, place, csv.replaces, csv.skips, csv.skip_range)
         )
-        link = add_entry(entry, "" if entry.replaces != head else f", with replaces: {head}")
+        link = add_entry(entry, head if entry.replaces == head else None)
         return link._replace(alternative=skips) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
         return set_replaces(graph, tail, head)

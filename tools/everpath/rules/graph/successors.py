@@ -57,7 +57,8 @@ def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None
     # Each rival replaces the next one; the last one is unchanged.
     edits = [set_replaces(graph, above, below) for above, below in pairwise([newest, *older])]
     entries = tuple(entry for edit in edits for entry in edit.entries)
-    in_line = Edit(join_names(edit.text for edit in edits), entries)
+    copied = tuple(name for edit in edits for name in edit.copied)
+    in_line = Edit(join_names(edit.text for edit in edits), entries, copied=copied)
     chain = opm.validate_channel(graph).chain
     if chain and newest not in chain:
         return first_accepted_edit(graph, [in_line])
