@@ -203,7 +203,7 @@ def test_page_has_the_signature_and_every_argument(name: str) -> None:
 
 #: Fields for reporters and the command line.
 INTERNAL_FIELDS = {
-    everpath.Finding: {"place", "position", "related", "sort_key", "unreadable"},
+    everpath.Finding: {"evidence", "names_entry", "place", "position", "related", "sort_key", "unreadable"},
     everpath.Report: {"bundles", "waived", "with_positions"},
     everpath.UpgradePath: {"catalog", "describe", "failure", "origins", "sources"},
     everpath.Comparison: {"properties", "without_channels"},

@@ -24,7 +24,7 @@ def test_every_declaration_after_the_first_is_reported() -> None:
     assert [f.place.file for f in found] == ["1.yaml", "2.yaml"]
     assert {f.message for f in found} == {"the package op is declared 3 times"}
     assert {f.because for f in found} == {("it is also declared in 0.yaml", REJECTED)}
-    assert [f.related and f.related.file for f in found] == ["0.yaml"] * 2
+    assert [f.related and f.related.place.file for f in found] == ["0.yaml"] * 2
 
 
 def test_only_the_channel_of_the_highest_version_is_suggested() -> None:

@@ -25,7 +25,7 @@ from everpath.manifest_access import Pointer
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.fixes.edits import Advice
 from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
@@ -135,10 +135,10 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 bundle.place.at("name"),
                 f"two bundles of {graph.name} are named {bundle.name}",
-                because=(f"the first is in {first.place.file}", "opm rejects the catalog"),
+                because=("opm rejects the catalog",),
                 fix=_rename_fix(first, bundle),
                 entry=bundle.name,
-                related=first.place.at("name"),
+                related=RelatedPlace("the first is in", first.place.at("name")),
             )
 
 

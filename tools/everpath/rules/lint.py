@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 CATALOG_SUBJECTS: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
 BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
 
+#: Subjects of rules whose messages contain the name of the entry.
+_SUBJECTS_WITH_NAMED_ENTRIES: Final = frozenset({"package", "channel", "bundle", "upgrade"})
+
 #: Called with the number of packages done, the number of all packages, and the name of the next one.
 Progress = Callable[[int, int, str], None]
 
@@ -134,7 +137,7 @@ class Report(NamedTuple):
     ) -> Report:
         """Return the report with the positions of all findings that have at least this severity.
 
-        The line of a related place is added to the first reason. `locate` is called once for each place.
+        Related places are located as well. `locate` is called once for each place.
         """
         positions: dict[Place, SourcePosition] = {}
 
@@ -146,11 +149,10 @@ class Report(NamedTuple):
         def with_position(finding: Finding) -> Finding:
             if finding.severity < lowest:
                 return finding
-            because = finding.because
-            if finding.related is not None and (line := position(finding.related).line):
-                first, *more = because or ("",)
-                because = (f"{first}:{line}", *more)
-            return finding._replace(because=because, position=position(finding.place))
+            related = finding.related
+            if related is not None:
+                related = related._replace(position=position(related.place))
+            return finding._replace(related=related, position=position(finding.place))
 
         return self._replace(findings=tuple(map(with_position, self.findings)))
 
@@ -341,8 +343,9 @@ def to_finding(
         package=package,
         channel=flaw.channel or channel,
         entry=flaw.entry or entry,
-        because=tuple(shorten(str(reason)) for reason in flaw.because),
+        evidence=tuple(shorten(str(reason)) for reason in flaw.because),
         fix=None if fix is None else shorten(str(fix), copied_names),
         unreadable=rule.unreadable,
         related=flaw.related,
+        names_entry=flaw.names_entry or rule.subject in _SUBJECTS_WITH_NAMED_ENTRIES,
     )

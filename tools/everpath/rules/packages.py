@@ -21,7 +21,7 @@ from typing import Final
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.kubernetes_names import label_error
 from everpath.rules.registry import catalog_rule, package_rule
 from everpath.wording import NameSuggestions, count, join_names, quote_empty
@@ -60,9 +60,9 @@ def duplicate_package(graph: PackageGraph) -> Iterator[Flaw]:
         yield Flaw(
             declaration.place,
             f"the package {graph.name} is declared {count(len(declarations), 'time')}",
-            because=(f"it is also declared in {declarations[0].place.file}", _REJECTED),
+            because=(_REJECTED,),
             fix="keep one olm.package document",
-            related=declarations[0].place,
+            related=RelatedPlace("it is also declared in", declarations[0].place),
         )
 
 
