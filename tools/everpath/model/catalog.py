@@ -25,6 +25,7 @@ __all__ = [
     "Package",
     "Place",
     "Problem",
+    "ProblemKind",
     "Property",
     "Unread",
     "UpdateMode",
@@ -292,10 +293,31 @@ class Other(NamedTuple):
     place: Place
 
 
-class Problem(NamedTuple):
-    """Something that a loader could not put into the model. The rule named `kind` reports it."""
+class ProblemKind(StrEnum):
+    """What is wrong with a document. The value is the name of the rule that reports it."""
 
-    kind: str
+    UNREADABLE_DOCUMENT = "unreadable-document"
+    DUPLICATE_KEY = "duplicate-key"
+    BLANK_DOCUMENT = "blank-document"
+    MISSING_SCHEMA = "missing-schema"
+    WRONG_TYPE = "wrong-type"
+    NON_STRING_NAME = "non-string-name"
+    NOT_A_CATALOG_FILE = "not-a-catalog-file"
+    LOSSY_NUMBER = "lossy-number"
+    CASE_FOLDED_KEYS = "case-folded-keys"
+    MISSPELLED_KEY = "misspelled-key"
+    BAD_SEPARATOR = "bad-separator"
+    UNKNOWN_UPDATE_MODE = "unknown-update-mode"
+    UNTRIMMED_CHANNELS = "untrimmed-channels"
+    NO_CSV = "no-csv"
+    SEVERAL_CSVS = "several-csvs"
+    NO_ANNOTATIONS = "no-annotations"
+
+
+class Problem(NamedTuple):
+    """Something that a loader could not put into the model."""
+
+    kind: ProblemKind
     place: Place
     message: str
     fix: str | None = None

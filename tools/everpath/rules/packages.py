@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, Package, Place, Problem, UpdateMode
+from everpath.model import Catalog, Package, Place, Problem, ProblemKind, UpdateMode
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
 from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.kubernetes_names import label_error
@@ -186,8 +186,12 @@ def _folder(place: Place) -> str:
 
 def _hides_a_document(problem: Problem) -> bool:
     """Return whether the document with this problem is missing from the model."""
-    is_misspelled_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
-    return is_misspelled_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
+    is_misspelled_schema = problem.kind == ProblemKind.MISSPELLED_KEY and problem.place.pointer == ("schema",)
+    return is_misspelled_schema or problem.kind in (
+        ProblemKind.UNREADABLE_DOCUMENT,
+        ProblemKind.MISSING_SCHEMA,
+        ProblemKind.BAD_SEPARATOR,
+    )
 
 
 @package_rule("EP112", "default-channel-inferred", Severity.NOTE)

@@ -19,7 +19,7 @@ from everpath.loaders.fbc.file_loader import FileLoader, FileResult
 from everpath.loaders.fbc.schemas import SchemaDecoder
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, display_name, unreadable_input
-from everpath.model import Place, Problem
+from everpath.model import Place, Problem, ProblemKind
 from everpath.model.builder import CatalogBuilder
 
 Progress = Callable[[int, int, str], None]
@@ -115,7 +115,7 @@ def _load_folder_file(file: CatalogFile | UnreadableFile, loader: FileLoader) ->
     try:
         result = loader.load(file.path)
     except UnreadableInput as error:
-        result.collector.add("unreadable-document", Place(file.path), error.message, error.hint)
+        result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(file.path), error.message, error.hint)
     except OSError as error:
         is_forbidden = isinstance(error, PermissionError)
         _report_unreadable(result, error.strerror or str(error), is_forbidden=is_forbidden)
@@ -133,7 +133,7 @@ def _report_unreadable(result: FileResult, reason: str, *, is_forbidden: bool) -
         else f"add it to .indexignore, or remove it from the folder: {os.path.basename(result.file)}"
     )
     message = f"opm cannot read {result.file}: {reason}"
-    result.collector.add("unreadable-document", Place(result.file), message, fix)
+    result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(result.file), message, fix)
 
 
 def _is_foreign(result: FileResult) -> bool:
@@ -145,7 +145,7 @@ def _not_a_catalog_file(result: FileResult) -> Problem:
     name = os.path.basename(result.file)
     reason = result.collector.problems[0].message
     return Problem(
-        "not-a-catalog-file",
+        ProblemKind.NOT_A_CATALOG_FILE,
         Place(result.file),
         f"{name} is not part of a catalog: {reason}",
         f"add it to .indexignore, or remove it from the folder: {name}",
