@@ -27,8 +27,9 @@ def test_empty_name_is_shown_in_quotes() -> None:
     assert join_names(["", "a"]) == '"" and a'
 
 
-def test_limit_of_names_can_be_lower() -> None:
+def test_limit_of_names_can_be_lower_or_none() -> None:
     assert join_names("abc", limit=2) == "a, b and 1 more"
+    assert join_names("abcdefghij", limit=None) == "a, b, c, d, e, f, g, h, i and j"
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,11 @@ _LOOKALIKES: Final = str.maketrans("oil", "011")
 _MAX_NEIGHBOURS: Final = 12
 
 
-def join_names(names: Iterable[str], limit: int = MAX_NAMES, *, total: int = 0) -> str:
-    """Return `a, b and c`, or `a, b and 7 more`. `total` is the count if not all names are given."""
+def join_names(names: Iterable[str], limit: int | None = MAX_NAMES, *, total: int = 0) -> str:
+    """Return `a, b and c`, or `a, b and 7 more`; with the limit None all names.
+
+    `total` is the count if not all names are given.
+    """
     all_names = list(names)
     visible, total = list(map(quote_empty, all_names[:limit])), max(total, len(all_names))
     if total > len(visible):

@@ -13,11 +13,11 @@ from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog
-from everpath.reporters.formatting import join_names, printable
+from everpath.reporters.formatting import printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import InstalledVersion
 from everpath.simulate import find_installed as find_in_graphs
-from everpath.wording import count
+from everpath.wording import count, join_names
 
 _MAX_NAMES: Final = 5
 

@@ -24,7 +24,7 @@ from everpath.wording import join_hops
 _SHOWN_HOPS: Final = (8, 6, 1)
 
 #: Number of opm's errors that are shown; opm itself stops at the first.
-_MOST_OPM_ERRORS: Final = 3
+_MAX_OPM_ERRORS: Final = 3
 
 
 class ResolverExplanation(NamedTuple):
@@ -44,14 +44,14 @@ class ResolverExplanation(NamedTuple):
 class Explanation(NamedTuple):
     """Where the installed version is, an explanation for each resolver, and checks for the cluster.
 
-    `refused`: what opm rejects of the package, with the name of the catalog.
+    `opm_errors`: what opm rejects of the package, with the name of the catalog.
     """
 
     query: ExplainQuery
     location: tuple[str, ...]
     explanations: tuple[ResolverExplanation, ...]
     checks: tuple[ClusterCheck, ...]
-    refused: tuple[tuple[str, OpmError], ...] = ()
+    opm_errors: tuple[tuple[str, OpmError], ...] = ()
 
     @property
     def reaches_goal(self) -> bool:
@@ -93,7 +93,7 @@ def explain(
     ]
     error_texts = (
         opm_error_text(error, catalog if len(sources) > 1 else None)
-        for catalog, error in errors[:_MOST_OPM_ERRORS]
+        for catalog, error in errors[:_MAX_OPM_ERRORS]
     )
     sentences = (*location(sources, query), *error_texts)
     return Explanation(query, sentences, explanations, tuple(checks), tuple(errors))

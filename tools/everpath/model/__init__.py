@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DEPENDENCY_PROPERTIES",
     "UNREAD",
     "Bundle",
     "Catalog",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 from everpath.model.catalog import (
+    DEPENDENCY_PROPERTIES,
     UNREAD,
     Bundle,
     Catalog,

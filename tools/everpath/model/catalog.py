@@ -11,6 +11,7 @@ properties are subclasses of a NamedTuple, because a NamedTuple itself has no `_
 from __future__ import annotations
 
 __all__ = [
+    "DEPENDENCY_PROPERTIES",
     "UNREAD",
     "Bundle",
     "Catalog",
@@ -56,6 +57,10 @@ _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "defaultChannel": ("annotations", "operators.operatorframework.io.bundle.channel.default.v1"),
     },
 }
+
+
+#: Properties by which a bundle requires something else on the cluster.
+DEPENDENCY_PROPERTIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
 class Place(NamedTuple):
@@ -215,7 +220,7 @@ class Deprecations(NamedTuple):
 class Declaration(NamedTuple):
     """An olm.package document, or what follows from bundles if there is none.
 
-    `inferred`: no bundle names a default channel. `single_bundle`: the input was the folder of one
+    `inferred`: no bundle names a default channel. `is_single_bundle`: the input was the folder of one
     bundle, so other releases of the package are unknown.
     """
 
@@ -223,7 +228,7 @@ class Declaration(NamedTuple):
     default_channel: str = ""
     inferred: bool = False
     mode: UpdateMode | None = None
-    single_bundle: bool = False
+    is_single_bundle: bool = False
 
 
 class _Package(NamedTuple):
@@ -250,7 +255,7 @@ class Package(_Package):
 
     @cached_property
     def channels_by_name(self) -> Mapping[str, tuple[Channel, ...]]:
-        """Channels by name, in the order of the file. opm refuses two channels with the same name."""
+        """Channels by name, in the order of the file. opm rejects two channels with the same name."""
         found: dict[str, tuple[Channel, ...]] = {}
         for channel in self.channels:
             found[channel.name] = (*found.get(channel.name, ()), channel)
@@ -262,9 +267,9 @@ class Package(_Package):
         return self.declarations[0].default_channel if self.declarations else ""
 
     @property
-    def is_one_release(self) -> bool:
+    def is_single_bundle(self) -> bool:
         """Whether the input was the folder of one bundle, so that other releases are unknown."""
-        return any(declaration.single_bundle for declaration in self.declarations)
+        return any(declaration.is_single_bundle for declaration in self.declarations)
 
     @cached_property
     def is_rendered(self) -> bool:

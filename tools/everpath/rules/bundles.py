@@ -29,7 +29,7 @@ from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.fixes.edits import Advice
 from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
-from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none
+from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none, release_error
 from everpath.wording import NameSuggestions, join_names
 
 _RELEASE_LIMIT: Final = 20
@@ -270,12 +270,7 @@ def _release_fault(release: str) -> str | None:
         return f"it has more than {_RELEASE_LIMIT} characters"
     if "+" in release:
         return "it has a '+'"
-    try:
-        # A release has the grammar of a pre-release.
-        parse(f"0.0.0-{release}")
-    except VersionError as error:
-        return error.reason.replace("pre-release", "release")
-    return None
+    return release_error(release)
 
 
 def _full_version(bundle: Bundle) -> str | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from everpath.graph import Edge
 from everpath.model import Place, SourcePosition
-from everpath.rules.fixes.edits import Advice, DeferredFix, Edit, FixedWith
+from everpath.rules.fixes.edits import Advice, ChannelEdit, DeferredFix, FixedWith
 
 
 class Severity(IntEnum):
@@ -29,7 +29,7 @@ class Severity(IntEnum):
 
 
 #: An edit of the channel, advice, or a reference to the fix of another finding.
-Fix: TypeAlias = str | Advice | Edit | DeferredFix | FixedWith
+Fix: TypeAlias = str | Advice | ChannelEdit | DeferredFix | FixedWith
 
 
 class RelatedPlace(NamedTuple):

@@ -26,7 +26,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Place, SourcePosition
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.fixes.edits import Advice, Edit, FixedWith
+from everpath.rules.fixes.edits import Advice, ChannelEdit, FixedWith
 from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
@@ -328,7 +328,7 @@ def to_finding(
     package = flaw.package or package
 
     fix = flaw.fix
-    copied_names = fix.copied_names if isinstance(fix, Advice | Edit | FixedWith) else ()
+    copied_names = fix.copied_names if isinstance(fix, Advice | ChannelEdit | FixedWith) else ()
 
     def shorten(text: str, keep: tuple[str, ...] = ()) -> str:
         # Findings about a channel name several entries of one package.

@@ -84,7 +84,7 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
             f"its channels are {join_names(sorted(graph.by_name))}",
             because=(f"a Subscription without a channel fails; {_REJECTED}",),
             fix=_default_channel_fix(graph),
-            severity=Severity.WARNING if package.is_one_release else None,
+            severity=Severity.WARNING if package.is_single_bundle else None,
         )
 
 
@@ -96,7 +96,7 @@ def _default_channel_fix(graph: PackageGraph) -> str:
     channel = (with_highest or sorted(graph.by_name))[0]
     if package.is_rendered:
         return f"set defaultChannel: {channel} in the olm.package document"
-    if package.is_one_release:
+    if package.is_single_bundle:
         return f"set {_DEFAULT_KEY}: {channel} in {_FILE}, unless another release of the package has one"
     return f"set {_DEFAULT_KEY}: {channel} in {_FILE} of the newest release"
 

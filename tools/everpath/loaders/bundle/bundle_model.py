@@ -61,7 +61,7 @@ def add_packages(
     for name, members in packages.items():
         found = build_channels(name, members, mode)
         declaration = _declaration(members, [channel.name for channel in found], mode)
-        builder.declare(name, declaration._replace(single_bundle=alone))
+        builder.declare(name, declaration._replace(is_single_bundle=alone))
         for channel in found:
             builder.add_channel(channel)
         for bundle in members:

@@ -10,7 +10,7 @@ __all__ = ["Progress", "load_fbc"]
 
 import os
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, Final
+from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.catalog_files import CatalogFile, UnreadableFile, catalog_files
@@ -39,25 +39,22 @@ _NO_CATALOG_HINT: Final = (
 _CATALOG_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
 
 
-def load_fbc(  # noqa: PLR0913 - each is an option of the user
+def load_fbc(
     path: str | Sequence[str],
     builder: CatalogBuilder,
     sources: Sources,
     progress: Progress | None = None,
     *,
     thorough: bool = False,
-    stream: BinaryIO | None = None,
     partition: Partition = WHOLE,
 ) -> None:
-    """Load the catalogs at one or more paths into a builder; `-` is `stream`.
+    """Load the catalogs at one or more paths into a builder; `-` is standard input.
 
     `thorough` also parses values that the graph does not need. Of folders only the files of the partition are
     loaded. Raises `UnreadableInput` if a path cannot be read or contains no document.
     """
     loader = FileLoader(SchemaDecoder(builder, thorough=thorough), sources, thorough=thorough)
     for each in [path] if isinstance(path, str) else path:
-        if each == STANDARD_INPUT and stream is not None:
-            sources.add_stream(each, stream)
         if each != STANDARD_INPUT and os.path.isdir(each):
             has_content = _load_folder(each, loader, builder, progress, partition)
         else:

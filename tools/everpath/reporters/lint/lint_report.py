@@ -20,11 +20,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from everpath import __url__
-from everpath.reporters.formatting import join_names, one_line
+from everpath.reporters.formatting import one_line
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
-from everpath.wording import count, shorten_names
+from everpath.wording import count, join_names, shorten_names
 
 
 def rule_url(rule: str) -> str:

@@ -21,7 +21,7 @@ from everpath.model import Place
 from everpath.rules.findings import Fix, Flaw, Severity
 from everpath.rules.fixes.edits import (
     Advice,
-    Edit,
+    ChannelEdit,
     add_skips,
     first_accepted_edit,
     remove_replaces,
@@ -52,7 +52,7 @@ def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
                 )
 
 
-def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> Edit:
+def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> ChannelEdit:
     name, field = edge.installed, edge.kind.value
     if edge.kind is EdgeKind.REPLACES:
         alone = remove_replaces(graph, name)
@@ -61,16 +61,16 @@ def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> Edit:
     return alone._replace(fallback=_move_skip(graph, name, alone)) if graph.head is not None else alone
 
 
-def _move_skip(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
+def _move_skip(graph: ChannelGraph, name: str, alone: ChannelEdit) -> ChannelEdit:
     """Keep the entry below the head: without its own skip it would be a second head."""
     assert graph.head is not None  # the caller checks it
     entry, (freed,) = graph.entries[name], alone.entries
     below, above = graph.versions.get(graph.head), graph.versions.get(name)
     if not entry.replaces and below is not None and above is not None and below < above:
         text = f"{alone.text} and set replaces: {graph.head} on {name}"
-        return Edit(text, (freed._replace(replaces=graph.head),), copied=(graph.head,))
+        return ChannelEdit(text, (freed._replace(replaces=graph.head),), copied=(graph.head,))
     skipped = add_skips(graph, graph.head, [name])
-    return Edit(
+    return ChannelEdit(
         f"move {name} from its own skips to the skips of {graph.head}", alone.entries + skipped.entries
     )
 
@@ -103,7 +103,7 @@ def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | N
     """Return what the entry should replace. At the end of a chain no change is needed."""
     if probably is not None:
         return set_replaces(graph, name, probably)._replace(text=f"did you mean {probably}?")
-    if graph.package.is_one_release:
+    if graph.package.is_single_bundle:
         return f"no action if {target} was released: only this folder was read; validate the package's folder"
     newest = graph.head_below(name) if not graph.head else None
     if newest is not None and len(graph.topmost([name, newest])) == 2:
@@ -217,7 +217,7 @@ def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
             )
 
 
-def _remove_skip_fix(graph: ChannelGraph, name: str, target: str) -> str | Edit:
+def _remove_skip_fix(graph: ChannelGraph, name: str, target: str) -> str | ChannelEdit:
     """Remove the skip if opm then accepts the channel: it does not check entries below a skipped one."""
     edit = remove_skip(graph, target, [name])
     if first_accepted_edit(graph, [edit]) is None:
