@@ -122,7 +122,7 @@ def test_ranges_are_counted_by_channel() -> None:
 
 
 def test_equal_errors_of_two_channels_with_one_name_are_reported_once() -> None:
-    """opm refuses the second channel for its name before it looks at a graph."""
+    """opm rejects the second channel for its name before it looks at a graph."""
     [read] = catalog(*_PLAIN, channel(name="c2"), channel(name="c2")).packages
     assert [(found.channel, found.message) for found in opm_errors(read)] == [
         (None, 'package "op" has duplicate channel "c2"'),
@@ -131,7 +131,7 @@ def test_equal_errors_of_two_channels_with_one_name_are_reported_once() -> None:
 
 
 def test_warning_is_no_opm_error() -> None:
-    """A bundle in no channel is a warning as long as it is a folder: opm refuses what is rendered."""
+    """A bundle in no channel is a warning as long as it is a folder: opm rejects what is rendered."""
     outside = in_folder("op.v1.1.0", channels=(), annotations=Place("annotations.yaml"))
     [read] = repository(in_folder("op.v1.0.0"), outside).packages
     assert "EP402" in {finding.rule for finding in lint(Catalog("", (read,))).findings}
