@@ -19,7 +19,7 @@ from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.file_warning import FileWarning
 from everpath.loaders.sources import STANDARD_INPUT, Sources
-from everpath.model import OpmError
+from everpath.model import OpmError, ProblemKind
 from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
@@ -144,7 +144,7 @@ class CatalogRenderer:
     def _render_folder(self, folder: str, image: str | None) -> RenderedBundle:
         contents = load_bundle_contents(folder)
         for problem in contents.problems:
-            if problem.kind in ("unreadable-document", "several-csvs"):
+            if problem.kind in (ProblemKind.UNREADABLE_DOCUMENT, ProblemKind.SEVERAL_CSVS):
                 # opm ignores both without a message.
                 self._on_warning(FileWarning(problem.message, problem.place, problem.fix))
         if image is None:
