@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import re
 from pathlib import Path
@@ -65,3 +66,14 @@ def test_picture_is_described_for_screen_readers() -> None:
     root = ElementTree.parse(ROOT / "docs/architecture.svg").getroot()
     description = root.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert {"loaders", "model", "resolvers", "rules", "reporters"} <= set(re.findall(r"\w+", description))
+
+
+def test_every_upgrade_path_is_made_in_its_package() -> None:
+    package = ROOT / "tools/everpath"
+    callers = {
+        file.relative_to(package).parts[0]
+        for file in package.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "UpgradePath"
+    }
+    assert callers == {"upgrade_path"}

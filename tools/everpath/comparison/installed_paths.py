@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["Installations", "InstalledPaths", "installations"]
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -78,16 +77,13 @@ class InstalledPaths:
         version = self.installed.get(name)
         if self.graph is None:
             failure = no_channel_failure(*self._where) if self.resolver == "v0" else self._no_bundles(version)
-            reason = failure.message or failure.kind.value
-            return UpgradePath(
-                *self._where, self.resolver, name, (), PathEnd.ERROR, lambda _: reason, failure
-            )
+            return UpgradePath.in_missing_channel(*self._where, self.resolver, name, failure)
         if self.has_installed(name):
             return self.entry_path(name)
         path = self._channel_paths.outside_path(InstalledBundle(name, version))
         if path.end is PathEnd.STRANDED and not path.hops and name in self.goals:
             # The goal was republished under another version.
-            return replace(path, end=PathEnd.HEAD, describe=lambda _: "is at a goal")
+            return path.at_goal()
         return path
 
     def entry_path(self, name: str) -> UpgradePath:

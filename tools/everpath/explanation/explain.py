@@ -17,7 +17,7 @@ from everpath.model import Catalog, OpmError
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import FailureKind
 from everpath.rules.opm_errors import opm_errors
-from everpath.upgrade_path.reasons import goal_name
+from everpath.upgrade_path.goals import goal_kind
 from everpath.wording import join_hops
 
 #: Longest path that is shown as a whole; of others, how many versions at the start and at the end.
@@ -114,7 +114,7 @@ def _summary(trace: ResolverTrace) -> str:
         return f"{olm} {upgrades} {decision.next}{origin}."
     if trace.reaches_goal:
         # With several channels or catalogs only the path knows the channel of its goal.
-        is_goal = f"is {goal_name(trace.graph, trace.last or '')}" if trace.graph else trace.path.reason
+        is_goal = f"is {goal_kind(trace.graph, trace.last or '')}" if trace.graph else trace.path.reason
         return f"{olm} does not upgrade {here}: it {is_goal}."
     return f"{olm} does not upgrade {here}."
 

@@ -28,7 +28,6 @@ from everpath.simulate import (
     Scenario,
     simulate_package,
 )
-from everpath.upgrade_path.hops import PathEnd
 from everpath.upgrade_path.path import UpgradePath
 
 
@@ -156,7 +155,4 @@ def _path(
             break
     failure = decision.failure or ResolutionFailure(FailureKind.NO_CHANNEL, ())
     name = installed.name if installed is not None else None
-    reason = failure.message or failure.kind.value
-    return UpgradePath(
-        query.package, query.channel, resolver, name, (), PathEnd.ERROR, lambda _: reason, failure
-    )
+    return UpgradePath.in_missing_channel(query.package, query.channel, resolver, name, failure)

@@ -14,10 +14,10 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import ResolverName
 from everpath.resolvers.catalog_candidates import served_package
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
-from everpath.simulate.cluster_extension_paths import ClusterExtensionPaths
 from everpath.simulate.installed import InstalledVersion
 from everpath.simulate.results import ChannelResult, InstalledResult
 from everpath.upgrade_path.channel_paths import ChannelPaths
+from everpath.upgrade_path.cluster_extension_paths import ClusterExtensionPaths
 from everpath.upgrade_path.hops import PathInterner
 from everpath.upgrade_path.path import UpgradePath
 

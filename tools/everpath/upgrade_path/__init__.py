@@ -15,6 +15,12 @@ versions that are not in the channel and of new installations:
     paths.path(None)                                         a new installation
     paths.next_hops, paths.goals                             the data that paths are made of
 
+`ClusterExtensionPaths` returns the paths of a ClusterExtension that is not limited to one channel of one
+catalog.
+
+Every `UpgradePath` is made in this package. Other packages only copy one, with the catalog or the channels
+that they know.
+
 Cost: O((edges + ranges) · log n) for a channel of n entries, then a constant for each entry and O(log n) for
 another installed version. Hops are computed while they are iterated, because all hops of a channel are n²/2.
 `len(path.hops)`, `path.next`, `path.last` and comparing two paths of one `PathInterner` cost a constant.

@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import ResolverName, subscription
 from everpath.resolvers.catalog_candidates import served_channel
 from everpath.resolvers.resolution import InstalledBundle, Resolution, ResolutionFailure
-from everpath.upgrade_path.goals import path_goals
+from everpath.upgrade_path.goals import goal_kind, path_goals
 from everpath.upgrade_path.hops import (
     Hops,
     LastEntry,
@@ -28,7 +28,6 @@ from everpath.upgrade_path.path import UpgradePath
 from everpath.upgrade_path.reasons import (
     ChannelReasons,
     failure_reason,
-    goal_name,
     goal_reason,
     loop_reason,
     new_install_opening,
@@ -176,6 +175,6 @@ class ChannelPaths:
         if path.end is PathEnd.LOOP:
             return with_opening(opening, loop_reason(chain((last,), self._hops[last])))
         if path.end is PathEnd.HEAD:
-            reason = goal_reason(goal_name(self.graph, last), len(path.hops), opening)
+            reason = goal_reason(goal_kind(self.graph, last), len(path.hops), opening)
             return reason + self._reasons.head_not_reached(last)
         return with_opening(opening, self._reasons.stranded(last))

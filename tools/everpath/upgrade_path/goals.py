@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["path_goals"]
+__all__ = ["GoalKind", "goal_kind", "path_goals"]
+
+from enum import StrEnum
 
 from everpath.graph import ChannelGraph
 from everpath.resolvers import ResolverName, olm_v1
+
+
+class GoalKind(StrEnum):
+    """What an entry is at which a path ends well; the value is its name in messages."""
+
+    HEAD = "the head"
+    #: Only under OLM v1: an entry that is not the channel head.
+    NEW_INSTALL = "what a new ClusterExtension installs"
+
+
+def goal_kind(graph: ChannelGraph, goal: str) -> GoalKind:
+    """Return the kind of a goal of a channel."""
+    return GoalKind.HEAD if goal == graph.head else GoalKind.NEW_INSTALL
 
 
 def path_goals(graph: ChannelGraph, resolver: ResolverName) -> tuple[str, ...]:

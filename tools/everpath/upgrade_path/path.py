@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["UpgradePath"]
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from everpath.resolvers import ResolverName
 from everpath.resolvers.resolution import ResolutionFailure
@@ -33,6 +33,23 @@ class UpgradePath:
     catalog: str | None = None
     sources: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+
+    @classmethod
+    def in_missing_channel(
+        cls,
+        package: str,
+        channel: str,
+        resolver: ResolverName,
+        installed: str | None,
+        failure: ResolutionFailure,
+    ) -> UpgradePath:
+        """Return the path of a cluster whose channel is not in the catalog. `failure` is that of OLM."""
+        reason = failure.message or failure.kind.value
+        return cls(package, channel, resolver, installed, (), PathEnd.ERROR, lambda _: reason, failure)
+
+    def at_goal(self) -> UpgradePath:
+        """Return the path of a cluster that stays where it is because that is a goal."""
+        return replace(self, end=PathEnd.HEAD, describe=lambda _: "is at a goal")
 
     @property
     def next(self) -> str | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "NEW_INSTALL_GOAL",
     "ChannelReasons",
     "failure_reason",
-    "goal_name",
     "goal_reason",
     "loop_reason",
     "new_install_opening",
@@ -22,15 +20,13 @@ from typing import Final
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
+from everpath.upgrade_path.goals import GoalKind
 from everpath.versions import Version
 from everpath.wording import quote_empty
 
 #: Limits of what a reason lists: a channel may have n edges for each of n entries.
 _MAX_EDGES: Final = 3
 _MAX_LOOP_ENTRIES: Final = 6
-
-#: A goal of OLM v1 that is not the channel head.
-NEW_INSTALL_GOAL: Final = "what a new ClusterExtension installs"
 
 #: For failures without a stable message of OLM.
 _FAILURE_TEXTS: Final = {
@@ -45,20 +41,15 @@ _FAILURE_TEXTS: Final = {
 _SORT_FAILURES: Final = frozenset((FailureKind.NO_HEAD, FailureKind.SEVERAL_HEADS, FailureKind.CYCLE))
 
 
-def goal_reason(goal: str, hop_count: int, opening: str = "") -> str:
+def goal_reason(goal: GoalKind, hop_count: int, opening: str = "") -> str:
     """Return `is the head`, `reaches the head in 2 hops`, `installs b2, then reaches the head in 1 hop`."""
     updates = hop_count - bool(opening)
     if updates:
         then = f"{opening}, then " if opening else ""
         return f"{then}reaches {goal} in {updates} hop{'s' if updates > 1 else ''}"
-    if opening and goal == NEW_INSTALL_GOAL:
+    if opening and goal is GoalKind.NEW_INSTALL:
         return opening
     return f"{opening}, {goal}" if opening else f"is {goal}"
-
-
-def goal_name(graph: ChannelGraph, entry: str) -> str:
-    """Return what an entry is at which a path ends well."""
-    return "the head" if entry == graph.head else NEW_INSTALL_GOAL
 
 
 def new_install_opening(resolver: ResolverName, first: str, starting_csv: str | None = None) -> str:

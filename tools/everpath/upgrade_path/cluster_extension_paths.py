@@ -1,6 +1,6 @@
 """Upgrade paths of a ClusterExtension over several catalogs or channels, or with a version range.
 
-`upgrade_path.ChannelPaths` resolves a whole channel at once; here every hop is resolved by itself.
+`ChannelPaths` resolves a whole channel at once; here every hop is resolved by itself.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ from everpath.resolvers.resolution import (
     ResolutionFailure,
     TraceStep,
 )
-from everpath.upgrade_path.goals import path_goals
+from everpath.upgrade_path.goals import GoalKind, goal_kind, path_goals
 from everpath.upgrade_path.hops import PathEnd
 from everpath.upgrade_path.path import UpgradePath
 from everpath.upgrade_path.reasons import (
-    NEW_INSTALL_GOAL,
     failure_reason,
-    goal_name,
     goal_reason,
     loop_reason,
     new_install_opening,
@@ -62,7 +60,7 @@ class ClusterExtensionPaths:
         self._channel = channel
         self._resolutions: dict[InstalledBundle | None, Resolution] = {}
         self._hops: dict[InstalledBundle | None, _Hops] = {}
-        self._goals_by_entry: dict[tuple[str, str | None], Mapping[str, str]] = {}
+        self._goals_by_entry: dict[tuple[str, str | None], Mapping[str, GoalKind]] = {}
 
     def path(self, installed: InstalledBundle | None) -> UpgradePath:
         """Return the path of a cluster on a version, or of a new installation (None)."""
@@ -130,7 +128,7 @@ class ClusterExtensionPaths:
         assert last is not None  # a new installation has a hop or fails
         goal = self._goals(last).get(last.name)
         if goal is None and self._is_restricted and last == self._new_install:
-            goal = NEW_INSTALL_GOAL
+            goal = GoalKind.NEW_INSTALL
         if goal is not None:
             return PathEnd.HEAD, goal_reason(goal, len(hops.names), opening)
         return PathEnd.STRANDED, with_opening(opening, self._stranded(last))
@@ -146,8 +144,8 @@ class ClusterExtensionPaths:
         resolution = self._resolve(None)
         return self._bundle(resolution) if resolution.next is not None else None
 
-    def _goals(self, last: InstalledBundle) -> Mapping[str, str]:
-        """Return the goals of the channels that contain what a new installation gets, each described.
+    def _goals(self, last: InstalledBundle) -> Mapping[str, GoalKind]:
+        """Return the goals of the channels that contain what a new installation gets, with their kinds.
 
         These are channels of the catalog that it comes from. If a new installation fails, the channels that
         contain `last`, in the catalog that keeps it, are used.
@@ -159,7 +157,7 @@ class ClusterExtensionPaths:
         if key not in self._goals_by_entry:
             graphs = (g for c in self._catalogs if c.name == catalog_name for g in self._channels(c))
             self._goals_by_entry[key] = {
-                name: goal_name(graph, name)
+                name: goal_kind(graph, name)
                 for graph in graphs
                 if goal.name in graph.entries
                 for name in path_goals(graph, "v1")
