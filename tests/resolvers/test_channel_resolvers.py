@@ -374,7 +374,7 @@ def test_hops_in_a_loop_end_with_the_first_repeated_entry() -> None:
 
 def test_last_entries_are_arrived_stranded_or_in_a_loop() -> None:
     hops = {"a": "b", "b": None, "c": "d", "d": None, "e": "f", "f": "g", "g": "f"}
-    assert last_entries(hops, "b", hops) == {
+    assert last_entries(hops, ("b",), hops) == {
         "a": LastEntry("b", PathEnd.HEAD),
         "b": LastEntry("b", PathEnd.HEAD),
         "c": LastEntry("d", PathEnd.STRANDED),
@@ -387,14 +387,21 @@ def test_last_entries_are_arrived_stranded_or_in_a_loop() -> None:
 
 def test_a_path_that_joins_another_has_the_same_last_entry() -> None:
     hops = {"b": None, "a": "b", "z": "a", "f": "g", "g": "f", "e": "g"}
-    ends = last_entries(hops, None, hops)
+    ends = last_entries(hops, (), hops)
     assert ends["z"] == LastEntry("b", PathEnd.STRANDED)
     assert ends["e"] == ends["g"] == LastEntry("f", PathEnd.LOOP)
 
 
+def test_a_path_ends_at_an_entry_for_which_the_resolver_fails() -> None:
+    hops = {"a": "b", "b": "c", "c": None}
+    ends = last_entries(hops, ("b", "c"), hops, failures={"b"})
+    assert ends["a"] == ends["b"] == LastEntry("b", PathEnd.ERROR)
+    assert ends["c"] == LastEntry("c", PathEnd.HEAD)
+
+
 def test_only_given_entries_and_those_on_their_paths_have_a_last_entry() -> None:
     hops = {"a": "b", "b": "c", "c": None, "d": None}
-    assert last_entries(hops, "c", ["a"]).keys() == {"a", "b", "c"}
+    assert last_entries(hops, ("c",), ["a"]).keys() == {"a", "b", "c"}
 
 
 def test_values_of_ends_and_failures_are_stable() -> None:

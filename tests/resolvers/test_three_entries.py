@@ -46,7 +46,7 @@ def test_v0_strands_a_version_in_414_graphs_that_opm_accepts(accepted: list[Chan
 
 def _strands(graph: ChannelGraph) -> bool:
     hops = olm_v0.next_hops(graph)
-    ends = last_entries(hops.next, graph.head, graph.entries)
+    ends = last_entries(hops.next, (graph.head,), graph.entries)
     return hops.failure is None and any(d.end is PathEnd.STRANDED for d in ends.values())
 
 

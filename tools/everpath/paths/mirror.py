@@ -69,8 +69,7 @@ def reduced_channel(graph: ChannelGraph, names: Collection[str]) -> ChannelGraph
 
 def reaching(hops: Mapping[str, str | None], goals: Collection[str]) -> set[str]:
     """Return the versions whose upgrade paths end at one of the goals."""
-    ends = last_entries(hops, None, hops)
-    return {name for name, (stop, end) in ends.items() if end is not PathEnd.LOOP and stop in goals}
+    return {name for name, last in last_entries(hops, goals, hops).items() if last.end is PathEnd.HEAD}
 
 
 def entries_to_serve(graph: ChannelGraph, since: Version | None) -> set[str]:

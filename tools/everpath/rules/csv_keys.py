@@ -235,7 +235,7 @@ def _with_csv_edges(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGr
 def _is_sound(channel: ChannelGraph) -> bool:
     """Return whether opm accepts a channel, and no version is stranded in OLM v0 and v1."""
     hops = (olm_v0.next_hops(channel).next, olm_v1.next_hops(channel))
-    ends = [d.end for step in hops for d in last_entries(step, channel.head, channel.entries).values()]
+    ends = [d.end for step in hops for d in last_entries(step, (channel.head,), channel.entries).values()]
     return (
         opm.validate_channel(channel).is_valid and PathEnd.STRANDED not in ends and PathEnd.LOOP not in ends
     )

@@ -143,14 +143,15 @@ class ChannelPaths:
 
     @cached_property
     def _last_entries(self) -> Mapping[str, LastEntry]:
-        return last_entries(self.next_hops.next, self.graph.head, self.graph.entries)
+        hops = self.next_hops
+        return last_entries(hops.next, self.goals, self.graph.entries, hops.failures)
 
     def _end(self, first: str) -> tuple[PathEnd, ResolutionFailure | None]:
         """Return how a path ends that begins with this entry."""
-        last, end = self._last_entries.get(first) or LastEntry(first, PathEnd.STRANDED)
-        if (failure := self.next_hops.failures.get(last)) is not None:
-            return PathEnd.ERROR, failure
-        return PathEnd.HEAD if last in self.goals and end is not PathEnd.LOOP else end, None
+        last, end = self._last_entries.get(first) or LastEntry(
+            first, PathEnd.HEAD if first in self.goals else PathEnd.STRANDED
+        )
+        return end, self.next_hops.failures.get(last)
 
     def _path(
         self,

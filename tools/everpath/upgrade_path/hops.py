@@ -16,7 +16,7 @@ __all__ = [
     "prepend",
 ]
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -158,20 +158,34 @@ def hops_from(next_hops: NextHopOf, installed: str) -> tuple[str, ...]:
     return tuple(hops)
 
 
-def last_entries(next_hops: NextHopOf, head: str | None, entries: Iterable[str]) -> Mapping[str, LastEntry]:
-    """Return the last entry of the path from every entry. O(n)."""
+def last_entries(
+    next_hops: NextHopOf,
+    goals: Container[str | None],
+    entries: Iterable[str],
+    failures: Container[str] = (),
+) -> Mapping[str, LastEntry]:
+    """Return where and how the path from every entry ends. O(n).
+
+    A path ends at an entry for which the resolver fails, even if `next_hops` has a next hop of it.
+    """
     found: dict[str, LastEntry] = {}
     for start in entries:
         unknown: dict[str, None] = {}
         here = start
         while here not in found and here not in unknown:
             unknown[here] = None
-            following = next_hops.get(here)
+            following = None if here in failures else next_hops.get(here)
             if following is None:
-                found[here] = LastEntry(here, PathEnd.HEAD if here == head else PathEnd.STRANDED)
+                found[here] = LastEntry(here, _end_at(here, goals, failures))
                 break
             here = following
         last = found.get(here) or LastEntry(here, PathEnd.LOOP)
         for name in unknown:
             found.setdefault(name, last)
     return found
+
+
+def _end_at(last: str, goals: Container[str | None], failures: Container[str]) -> PathEnd:
+    if last in failures:
+        return PathEnd.ERROR
+    return PathEnd.HEAD if last in goals else PathEnd.STRANDED

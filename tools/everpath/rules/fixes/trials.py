@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["FixTrials"]
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -14,7 +14,7 @@ from everpath.rules.findings import Flaw
 from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from everpath.rules.registry import Rule
 from everpath.upgrade_path.goals import path_goals
-from everpath.upgrade_path.hops import LastEntry, PathEnd, last_entries
+from everpath.upgrade_path.hops import PathEnd, last_entries
 
 #: The ends of upgrade paths, the best first.
 _ENDS: Final = tuple(PathEnd)
@@ -100,11 +100,9 @@ def _path_ends(graph: ChannelGraph, resolver: ResolverName) -> Mapping[str, Path
     if resolver == "v0" and v0.failure is not None:
         return dict.fromkeys(graph.entries, PathEnd.ERROR)
     hops = v0.next if resolver == "v0" else olm_v1.next_hops(graph)
-    failing = v0.failures.keys() if resolver == "v0" else _failing_v1(graph)
-    moves = {name: None if name in failing else hop for name, hop in hops.items()}
-    goals = frozenset(path_goals(graph, resolver))
-    last = last_entries(moves, graph.head, graph.entries)
-    return {name: _path_end(entry, goals, failing) for name, entry in last.items()}
+    failures = v0.failures if resolver == "v0" else _failing_v1(graph)
+    last = last_entries(hops, frozenset(path_goals(graph, resolver)), graph.entries, failures)
+    return {name: entry.end for name, entry in last.items()}
 
 
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
@@ -119,14 +117,6 @@ def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
         name for name, bundle in bundles if bundle is not None and cluster_extension.bundle_failure(bundle)
     }
     return frozenset(name for name, hop in olm_v1.next_hops(graph).items() if (hop or name) in refused)
-
-
-def _path_end(last: LastEntry, goals: Container[str], failing: Container[str]) -> PathEnd:
-    if last.end is PathEnd.LOOP:
-        return PathEnd.LOOP
-    if last.name in failing:
-        return PathEnd.ERROR
-    return PathEnd.HEAD if last.name in goals else PathEnd.STRANDED
 
 
 def _forks(graph: ChannelGraph) -> Iterator[str]:

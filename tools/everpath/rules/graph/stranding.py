@@ -24,7 +24,7 @@ from everpath.rules.fixes.edits import (
 )
 from everpath.rules.registry import channel_rule
 from everpath.upgrade_path.goals import path_goals
-from everpath.upgrade_path.hops import PathEnd, hops_from, last_entries
+from everpath.upgrade_path.hops import LastEntry, PathEnd, hops_from, last_entries
 from everpath.wording import count, join_names, skip_clause
 
 #: The number of ranges listed as evidence: n entries can each be covered by n ranges.
@@ -41,7 +41,7 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return
-    stops = _stops(graph, hops.next, hops.failures)
+    stops = _stops(last_entries(hops.next, (graph.head,), graph.entries, hops.failures))
     target = olm_v0.new_install(graph)
     by_range = _range_fix(graph, stops, target)
     rejection_reason = cache(partial(_rejection_reason, graph))
@@ -55,25 +55,17 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _stops(
-    graph: ChannelGraph, hops: Mapping[str, str | None], failures: Collection[str]
-) -> dict[str, list[str]]:
-    """Map every last entry that is not the head to the entries whose upgrade path ends there.
+def _stops(ends: Mapping[str, LastEntry]) -> dict[str, list[str]]:
+    """Map every entry that strands clusters to the entries whose upgrade path ends there.
 
     An entry for which the resolver fails is not included: another rule reports the failure.
     """
-    ends = last_entries(_moves(hops, failures), graph.head, graph.entries)
-    stranded = {n: d.name for n, d in ends.items() if d.end is PathEnd.STRANDED and d.name not in failures}
+    stranded = {name: last.name for name, last in ends.items() if last.end is PathEnd.STRANDED}
     stops: dict[str, list[str]] = {stop: [] for stop in stranded.values()}
     for name, stop in stranded.items():
         if name != stop:
             stops[stop].append(name)
     return stops
-
-
-def _moves(hops: Mapping[str, str | None], failures: Collection[str]) -> Mapping[str, str | None]:
-    """Return the next hop of every entry; None if the resolver fails for it."""
-    return {name: None if name in failures else hop for name, hop in hops.items()}
 
 
 def _range_fix(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> ChannelEdit | None:
@@ -160,9 +152,7 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     good = path_goals(graph, "v1")
     # A second channel of the same name can lead to an entry that only it has; the finding is reported there.
     stops = {
-        place: followers
-        for place, followers in _stops_v1(graph).items()
-        if place not in good and place in graph.entries
+        place: followers for place, followers in _stops_v1(graph, good).items() if place in graph.entries
     }
     ways = {t: _range_fix(graph, stops, t) for t in good or olm_v1.new_installs(graph)}
     for place, followers in stops.items():
@@ -175,15 +165,15 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
+def _stops_v1(graph: ChannelGraph, goals: Collection[str]) -> dict[str, list[str]]:
     """Return the entries where upgrade paths of OLM v1 end too early, without those for which it fails."""
-    stops = _stops(graph, olm_v1.next_hops(graph), ())
+    stops = _stops(last_entries(olm_v1.next_hops(graph), goals, graph.entries))
     if not stops:
         return stops
     from everpath.upgrade_path.next_hops import next_hops_v1  # noqa: PLC0415 - few channels need it
 
-    answers = next_hops_v1(PackageGraph(graph.package), graph)
-    return _stops(graph, answers.next, answers.failures)
+    hops = next_hops_v1(PackageGraph(graph.package), graph)
+    return _stops(last_entries(hops.next, goals, graph.entries, hops.failures))
 
 
 @channel_rule("EP208", "stranded-opm", Severity.ERROR)
@@ -239,13 +229,12 @@ def update_loop(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: O((edges + ranges) · log n).
     """
     hops = olm_v0.next_hops(graph)
-    moves = _moves(hops.next, hops.failures)
-    ends = last_entries(moves, graph.head, graph.entries)
+    ends = last_entries(hops.next, (graph.head,), graph.entries, hops.failures)
     seen: set[str] = set()
     for destination in ends.values():
         if destination.end is not PathEnd.LOOP or destination.name in seen:
             continue
-        loop = (destination.name, *hops_from(moves, destination.name))
+        loop = (destination.name, *hops_from(hops.next, destination.name))
         seen.update(loop)
         yield _loop_flaw(graph, loop)
 

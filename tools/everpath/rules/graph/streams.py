@@ -33,7 +33,7 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     minors = ((latest, _missed_patches(graph, latest, patches)) for latest, patches in _minors(graph))
     failing = [(latest, missed) for latest, missed in minors if missed]
-    ends = last_entries(olm_v0.next_hops(graph).next, graph.head, graph.entries) if failing else {}
+    ends = last_entries(olm_v0.next_hops(graph).next, (graph.head,), graph.entries) if failing else {}
     for latest, missed in failing:
         last = [ends[patch].name for patch in missed if patch in ends]
         passes = all(n in graph.versions and graph.versions[n] >= graph.versions[latest] for n in last)
