@@ -91,4 +91,4 @@ def write_report(
     # Unreadable input takes precedence over findings: what is in it is unknown.
     if report.report.unreadable:
         return ExitCode.UNREADABLE
-    return ExitCode.FINDINGS if any(map(report.fails, report.report.findings)) else ExitCode.CLEAN
+    return ExitCode.FINDINGS if report.report.failing(report.fail_on).findings else ExitCode.CLEAN

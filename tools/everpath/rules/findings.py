@@ -96,6 +96,10 @@ class Finding(NamedTuple):
         """The evidence in sentences: that of the related place, then the others."""
         return self.evidence if self.related is None else (str(self.related), *self.evidence)
 
+    def fails(self, fail_on: Severity | None) -> bool:
+        """Return whether the finding fails a run. `fail_on` is the lowest severity that does (None: none)."""
+        return self.unreadable or (fail_on is not None and self.severity >= fail_on)
+
     @property
     def file(self) -> str:
         return self.position.file if self.position is not None else self.place.file

@@ -120,6 +120,10 @@ class Report(NamedTuple):
     def count(self, severity: Severity) -> int:
         return sum(f.severity is severity for f in self.findings)
 
+    def failing(self, fail_on: Severity | None) -> Report:
+        """Return the report with only the findings that fail a run: `fail_on` is the lowest severity."""
+        return self._replace(findings=tuple(f for f in self.findings if f.fails(fail_on)), waived=())
+
     @property
     def unreadable(self) -> bool:
         """Whether a part of the input could not be read."""

@@ -142,12 +142,7 @@ def _failing(report: Report, files: GeneratedFiles, config: Config) -> Report:
             position = SourcePosition(place.file, 0, 0, 0, "")
         return position._replace(file=original(position.file))
 
-    failing = (
-        finding
-        for finding in report.findings
-        if finding.unreadable or (threshold is not None and finding.severity >= threshold)
-    )
-    located = report._replace(findings=tuple(failing), waived=()).with_positions(locate)
+    located = report.failing(threshold).with_positions(locate)
     return located._replace(findings=tuple(_with_original_paths(f, files) for f in located.findings))
 
 

@@ -19,7 +19,7 @@ def render(report: LintReport) -> Iterator[str]:
     XML cannot contain most control characters, not even escaped: they are made visible.
     """
     findings = sorted(report.report.findings, key=lambda f: f.package or "")
-    failures = sum(map(report.fails, findings))
+    failures = sum(finding.fails(report.fail_on) for finding in findings)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     tests = max(1, len(findings))
     yield f'<testsuites name="everpath {report.command}" tests="{tests}" failures="{failures}">\n'
@@ -37,7 +37,7 @@ def _xml(element: Element) -> str:
 
 
 def _suite(report: LintReport, package: str, findings: Sequence[Finding]) -> Element:
-    failures = sum(map(report.fails, findings))
+    failures = sum(finding.fails(report.fail_on) for finding in findings)
     name = one_line(package) or "catalog"
     suite = Element("testsuite", name=name, tests=str(len(findings)), failures=str(failures), errors="0")
     for finding in findings:
@@ -52,7 +52,7 @@ def _suite(report: LintReport, package: str, findings: Sequence[Finding]) -> Ele
             attributes["line"] = str(finding.line)
         case = SubElement(suite, "testcase", attributes)
         word, text = finding.severity.word, _full_text(finding)
-        if report.fails(finding):
+        if finding.fails(report.fail_on):
             SubElement(case, "failure", type=word, message=one_line_message(finding)).text = text
         else:
             SubElement(case, "system-out").text = f"{word}: {text}"

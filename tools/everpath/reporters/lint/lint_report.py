@@ -120,9 +120,6 @@ class LintReport(NamedTuple):
         """The findings that formats for people show."""
         return tuple(group_by_channel(f for f in self.report.findings if f.severity >= self.show))
 
-    def fails(self, finding: Finding) -> bool:
-        return finding.unreadable or (self.fail_on is not None and finding.severity >= self.fail_on)
-
     @property
     def sizes(self) -> tuple[tuple[int, str], ...]:
         """Numbers of linted objects, each with the noun: `(3, "package")`."""
