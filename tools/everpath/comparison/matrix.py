@@ -6,7 +6,7 @@ has offered is compared in the next one.
 
 from __future__ import annotations
 
-__all__ = ["CatalogUpdate", "Matrix", "MatrixRow", "compare_sequence"]
+__all__ = ["CatalogUpdate", "Matrix", "MatrixCell", "MatrixRow", "compare_sequence"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,9 @@ from everpath.comparison.removals import emptied_channel, removed_channel, remov
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
 from everpath.resolvers import ResolverName
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Severity
+from everpath.upgrade_path.hops import PathEnd
 from everpath.upgrade_path.path import UpgradePath
 from everpath.versions import Version
 from everpath.wording import NameSuggestions
@@ -37,6 +39,18 @@ _REPORTED_KINDS: Final = (
 
 _Graphs = Sequence[ChannelGraph | None]
 _Packages = Sequence[PackageGraph | None]
+
+
+class MatrixCell(NamedTuple):
+    """How the path of one installed version ends in one catalog.
+
+    `last` is the version at which it ends; None if the installed version stays. `is_regression`: whether the
+    update to this catalog cuts the version off.
+    """
+
+    end: PathEnd
+    last: str | None
+    is_regression: bool
 
 
 class MatrixRow(NamedTuple):
@@ -54,11 +68,29 @@ class MatrixRow(NamedTuple):
     outcomes: tuple[PathOutcome | None, ...]
 
     @property
+    def cells(self) -> tuple[MatrixCell | None, ...]:
+        """How each path ends; None if no catalog so far had the version."""
+        outcomes = (None, *self.outcomes)
+        pairs = zip(self.paths, outcomes, strict=True)
+        return tuple(_cell(path, outcome) if path is not None else None for path, outcome in pairs)
+
+    @property
     def is_notable(self) -> bool:
         """Whether a path misses its goal or changes."""
         unchanged = (None, PathOutcome.SAME, PathOutcome.FURTHER)
         reaches_goals = all(path is None or path.reaches_goal for path in self.paths)
         return not reaches_goals or any(outcome not in unchanged for outcome in self.outcomes)
+
+
+def _cell(path: UpgradePath, outcome: PathOutcome | None) -> MatrixCell:
+    is_regression = outcome is not None and outcome.is_regression
+    if is_regression and path.reaches_goal:
+        # A path may end at a goal, such as the head of another channel, that is lower than before.
+        return MatrixCell(PathEnd.STRANDED, path.last, is_regression)
+    # Without an update OLM v1 reports an error and keeps what is installed; OLM v0 only keeps it.
+    keeps_installed = path.failure is not None and path.failure.kind is FailureKind.NO_BUNDLES
+    end = PathEnd.STRANDED if keeps_installed else path.end
+    return MatrixCell(end, path.last if path.hops else None, is_regression)
 
 
 class CatalogUpdate(NamedTuple):
@@ -89,6 +121,15 @@ class Matrix:
     rows: tuple[MatrixRow, ...]
     updates: tuple[CatalogUpdate, ...]
     without_channels: tuple[MatrixRow, ...] = ()
+
+    @property
+    def distinct_rows(self) -> Sequence[MatrixRow]:
+        """All rows, and those without channels that differ from all rows of channels; by package."""
+        known = {(row.package, row.installed, row.cells) for row in self.rows if row.resolver == "v1"}
+        additional = [
+            row for row in self.without_channels if (row.package, row.installed, row.cells) not in known
+        ]
+        return sorted((*self.rows, *additional), key=lambda row: row.package) if additional else self.rows
 
     @property
     def regressions(self) -> int:

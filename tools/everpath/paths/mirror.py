@@ -6,10 +6,19 @@ for the smallest one; whether a candidate works is decided by the resolver itsel
 
 from __future__ import annotations
 
-__all__ = ["Mirror", "MirroredChannel", "entries_to_serve", "reaching", "reduced_channel", "whole_channel"]
+__all__ = [
+    "KeepReason",
+    "Mirror",
+    "MirroredChannel",
+    "entries_to_serve",
+    "reaching",
+    "reduced_channel",
+    "whole_channel",
+]
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
@@ -17,6 +26,19 @@ from everpath.paths.resolver_hops import newest_first
 from everpath.resolvers import ResolverName
 from everpath.upgrade_path.hops import PathEnd, last_entries
 from everpath.versions import Version
+
+
+class KeepReason(Enum):
+    """Why a mirror keeps an entry of a channel."""
+
+    GOAL = auto()
+    #: Versions would be cut off without it; `MirroredChannel.needed_by` has them.
+    NEEDED = auto()
+    #: OLM v0 fails if the replaces chain has a gap.
+    REPLACES_CHAIN = auto()
+    NEEDED_IN_ANOTHER_CHANNEL = auto()
+    #: Another kept entry could take its place.
+    EQUIVALENT = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +74,17 @@ class Mirror(NamedTuple):
     @property
     def is_smallest(self) -> bool:
         return len(self.bundles) == self.at_least
+
+    def keep_reason(self, channel: MirroredChannel, name: str) -> KeepReason:
+        """Return why an entry of one of the channels is kept."""
+        if name in channel.goals:
+            return KeepReason.GOAL
+        if channel.needed_by.get(name):
+            return KeepReason.NEEDED
+        if self.resolver == "v0":
+            return KeepReason.REPLACES_CHAIN
+        is_needed_elsewhere = any(name in other.needed_by or name in other.goals for other in self.channels)
+        return KeepReason.NEEDED_IN_ANOTHER_CHANNEL if is_needed_elsewhere else KeepReason.EQUIVALENT
 
 
 def whole_channel(graph: ChannelGraph, cut_off: Collection[str]) -> MirroredChannel:

@@ -57,7 +57,7 @@ class UnreadPart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Report:
+class _ComparisonBase:
     """What both kinds of report have."""
 
     resolvers: tuple[ResolverName, ...]
@@ -71,7 +71,7 @@ class _Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonReport(_Report):
+class ComparisonReport(_ComparisonBase):
     """The comparison of two catalogs, `old` and `new`."""
 
     comparison: Comparison
@@ -101,7 +101,7 @@ class ComparisonReport(_Report):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixReport(_Report):
+class MatrixReport(_ComparisonBase):
     """The comparison of a sequence of catalogs, with their names."""
 
     matrix: Matrix

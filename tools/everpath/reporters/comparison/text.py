@@ -9,8 +9,7 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from everpath.comparison.changes import Change
-from everpath.comparison.matrix import Matrix, MatrixRow
-from everpath.comparison.outcomes import PathOutcome
+from everpath.comparison.matrix import MatrixCell, MatrixRow
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison.report import (
     ComparisonReport,
@@ -21,10 +20,8 @@ from everpath.reporters.comparison.report import (
     truncate,
 )
 from everpath.reporters.formatting import columns, one_line
-from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Severity
 from everpath.upgrade_path.hops import PathEnd
-from everpath.upgrade_path.path import UpgradePath
 from everpath.wording import MAX_NAMES, count
 
 _MAX_REASONS: Final = 10
@@ -87,7 +84,7 @@ def _abbreviation_note(changes: Sequence[Change]) -> Iterator[str]:
 def _matrix(report: MatrixReport, options: DisplayOptions) -> Iterator[str]:
     paint, updates = Paint(options.colour), report.matrix.updates
     show_all = options.show is Severity.NOTE
-    rows = [row for row in _rows(report.matrix) if show_all or row.is_notable]
+    rows = [row for row in report.matrix.distinct_rows if show_all or row.is_notable]
     if rows:
         title = ("PACKAGE", "CHANNEL", "INSTALLED", "OLM", *report.catalogs)
         yield from columns([title, *_table(rows)][: _MAX_ROWS + 1])
@@ -108,46 +105,27 @@ def _matrix(report: MatrixReport, options: DisplayOptions) -> Iterator[str]:
         )
 
 
-def _rows(matrix: Matrix) -> Sequence[MatrixRow]:
-    """Return all rows, and those without channels that differ from all rows of channels."""
-    known = {(row.package, row.installed, *_cells(row)) for row in matrix.rows if row.resolver == "v1"}
-    additional = [
-        row for row in matrix.without_channels if (row.package, row.installed, *_cells(row)) not in known
-    ]
-    return sorted((*matrix.rows, *additional), key=lambda row: row.package) if additional else matrix.rows
-
-
 def _table(rows: Sequence[MatrixRow]) -> Iterator[tuple[str, ...]]:
     """Yield the cells of rows; equal rows of both resolvers are merged."""
 
     def key(row: MatrixRow) -> tuple[str, ...]:
         channel = row.channel if row.channel is not None else "(none)"
-        return (row.package, channel, row.installed, *_cells(row))
+        return (row.package, channel, row.installed, *map(_cell_text, row.cells))
 
     for (package, channel, installed, *cells), members in groupby(rows, key):
         yield (package, channel, installed, " ".join(row.resolver for row in members), *cells)
 
 
-def _cells(row: MatrixRow) -> Iterator[str]:
-    outcomes: tuple[PathOutcome | None, ...] = (None, *row.outcomes)
-    for path, outcome in zip(row.paths, outcomes, strict=True):
-        is_regression = outcome is not None and outcome.is_regression
-        if path is None:
-            cell = ""
-        elif is_regression and path.reaches_goal:
-            # A path may end at a goal, such as the head of another channel, that is lower than before.
-            cell = f"stranded at {path.last}"
-        else:
-            cell = _cell(path)
-        yield f"! {cell}" if is_regression else cell
-
-
-def _cell(path: UpgradePath) -> str:
-    # Without an update OLM v1 reports an error and keeps what is installed; OLM v0 only keeps it.
-    if path.failure is not None and path.failure.kind is not FailureKind.NO_BUNDLES:
-        return "fails"
-    if path.end is PathEnd.LOOP:
-        return "loop"
-    if not path.reaches_goal:
-        return "stranded" if not path.hops else f"stranded at {path.last}"
-    return f"→ {path.last}" if path.hops else "head"
+def _cell_text(cell: MatrixCell | None) -> str:
+    if cell is None:
+        return ""
+    match cell.end:
+        case PathEnd.ERROR:
+            text = "fails"
+        case PathEnd.LOOP:
+            text = "loop"
+        case PathEnd.STRANDED:
+            text = "stranded" if cell.last is None else f"stranded at {cell.last}"
+        case PathEnd.HEAD:
+            text = "head" if cell.last is None else f"→ {cell.last}"
+    return f"! {text}" if cell.is_regression else text

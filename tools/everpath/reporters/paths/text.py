@@ -10,7 +10,7 @@ from typing import Final
 from everpath.graph import EdgeKind
 from everpath.paths.constraints import ConstraintKind, ConstraintViolation
 from everpath.paths.hop_graph import HopGraph
-from everpath.paths.mirror import Mirror, MirroredChannel
+from everpath.paths.mirror import KeepReason, Mirror, MirroredChannel
 from everpath.paths.path_counts import MOST_IN_LOOP, PathCount
 from everpath.paths.report import ConstraintResult, GoalPaths, PathsQuery, PathsReport
 from everpath.reporters.colour import Paint
@@ -226,7 +226,7 @@ def _mirrored_channel(
     for name in channel.entries:
         bundle = bundles.get(name)
         version = (bundle.version or "") if bundle else ""
-        rows.append((quote_empty(name), version, _reason_to_keep(mirror, channel, name)))
+        rows.append((quote_empty(name), version, _keep_reason(mirror, channel, name)))
     yield from (f"  {line}" for line in columns(rows))
     if channel.cut_off:
         label = paint("yellow", "no upgrade path even in the whole channel")
@@ -238,12 +238,16 @@ def _mirrored_channel(
         )
 
 
-def _reason_to_keep(mirror: Mirror, channel: MirroredChannel, name: str) -> str:
-    if name in channel.goals:
-        return "goal of all upgrade paths" if len(channel.goals) == 1 else "goal of upgrade paths"
-    if by := channel.needed_by.get(name):
-        return f"without it {_names(by)} {'has' if len(by) == 1 else 'have'} no upgrade path"
-    if mirror.resolver == "v0":
-        return "part of the replaces chain: without it the channel has two heads"
-    is_needed_elsewhere = any(name in other.needed_by or name in other.goals for other in mirror.channels)
-    return "needed in another channel" if is_needed_elsewhere else "equivalent to other kept entries"
+def _keep_reason(mirror: Mirror, channel: MirroredChannel, name: str) -> str:
+    match mirror.keep_reason(channel, name):
+        case KeepReason.GOAL:
+            return "goal of all upgrade paths" if len(channel.goals) == 1 else "goal of upgrade paths"
+        case KeepReason.NEEDED:
+            by = channel.needed_by[name]
+            return f"without it {_names(by)} {'has' if len(by) == 1 else 'have'} no upgrade path"
+        case KeepReason.REPLACES_CHAIN:
+            return "part of the replaces chain: without it the channel has two heads"
+        case KeepReason.NEEDED_IN_ANOTHER_CHANNEL:
+            return "needed in another channel"
+        case KeepReason.EQUIVALENT:
+            return "equivalent to other kept entries"
