@@ -205,6 +205,20 @@ def test_channels_without_updates_for_the_same_reason_are_shown_once() -> None:
     assert "  The same in 1 other channel: y" in shown
 
 
+def test_channels_in_which_the_resolver_fails_alike_are_shown_once() -> None:
+    shown = lines(report("[x]\nb2\nb1\n[y]\nb2\nb1\n[z]\nb3\nb1", Scenario(("v0",)), "b1"))
+    assert [line.partition(":")[0] for line in shown if line.startswith("package")] == [
+        "package p, channel x (default)",
+        "package p, channel z",
+    ]
+
+
+def test_channels_whose_edges_are_the_cause_are_shown_each() -> None:
+    drawing = "[x]\nb3: b1 / b2\nb2: - / a1\nb1\n[y]\nb3: b1 / b2\nb2: - / a1\nb1"
+    results = report(drawing, Scenario(("v0",)), "a1").results
+    assert [result.no_update_causes for result in results] == [None, None]
+
+
 def test_error_of_opm_precedes_the_table() -> None:
     said = {
         "b2\nb1": "multiple channel heads found in graph: b1, b2",

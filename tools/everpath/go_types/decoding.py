@@ -24,12 +24,14 @@ GoType: TypeAlias = "str | Mapping[str, GoType] | list[GoType]"
 class TypeMismatch(NamedTuple):
     """A value that Go cannot decode, where it is, and a description of the values that Go accepts there.
 
+    `go_type` is the scalar type of Go; empty for other types.
     `is_unknown_field` marks a key that is not a field of the struct, for decoders that refuse those.
     """
 
     path: Pointer
     expected: str
     value: object
+    go_type: str = ""
     is_unknown_field: bool = False
 
     @property
@@ -97,7 +99,7 @@ class _Decoder(NamedTuple):
     def _check_named(self, value: object, type_: str, path: Pointer) -> Iterator[TypeMismatch]:
         if type_ in _SCALARS:
             if value is not None and not _SCALARS[type_].accepts(value):
-                yield TypeMismatch(path, _SCALARS[type_].description, value)
+                yield TypeMismatch(path, _SCALARS[type_].description, value, type_)
         elif type_[0] == "!":
             yield from self._check_unmarshaler(value, type_[1:], path)
         elif type_.startswith("[]"):

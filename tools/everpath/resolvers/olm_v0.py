@@ -8,10 +8,10 @@ Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v
 from __future__ import annotations
 
 __all__ = [
-    "DEPRECATED_REASON",
     "ChannelHops",
     "SortedChannel",
     "candidates",
+    "is_deprecated",
     "new_install",
     "next_hop",
     "next_hops",
@@ -37,9 +37,6 @@ from everpath.resolvers import CACHED_CHANNELS
 from everpath.resolvers.go_quote import go_quote
 from everpath.resolvers.resolution import FailureKind, ResolutionFailure
 from everpath.versions import Version
-
-#: Why OLM v0 does not install a bundle with the property olm.deprecated.
-DEPRECATED_REASON: Final = "carries olm.deprecated"
 
 _GVK_VALUES: Final = itemgetter("group", "version", "kind")
 
@@ -116,12 +113,17 @@ def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
         bundle = graph.bundle(name)
         if bundle is None:
             continue
-        if any(p.type == "olm.deprecated" for p in bundle.properties):
-            found[name] = DEPRECATED_REASON
+        if is_deprecated(bundle):
+            found[name] = "carries olm.deprecated"
         elif (repeated := next(repeated_apis(bundle), None)) is not None:
             group, version, kind = repeated[0]
             found[name] = f"provides {group}/{version} {kind} twice"
     return found
+
+
+def is_deprecated(bundle: Bundle) -> bool:
+    """Whether a bundle has the property olm.deprecated; OLM v0 never installs it."""
+    return any(p.type == "olm.deprecated" for p in bundle.properties)
 
 
 def repeated_apis(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:

@@ -213,8 +213,8 @@ def _nothing_installable(graph: ChannelGraph, chain: Sequence[str]) -> Resolutio
 
     OLM's message is only stable if all carry olm.deprecated: it lists repeated APIs in random order.
     """
-    uninstallable = olm_v0.uninstallable(graph)
-    if any(uninstallable[name] != olm_v0.DEPRECATED_REASON for name in chain):
+    bundles = map(graph.bundle, chain)
+    if not all(bundle is not None and olm_v0.is_deprecated(bundle) for bundle in bundles):
         return ResolutionFailure(FailureKind.NOTHING_INSTALLABLE, tuple(chain))
     ids = [f"{CATALOG}/{graph.name}/{name}" for name in chain]
     required = ids[0] if len(ids) == 1 else f"at least one of {', '.join(ids[:-1])} or {ids[-1]}"

@@ -96,7 +96,7 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
 
 
 def _type_fix(mismatch: TypeMismatch) -> str:
-    is_unquoted = mismatch.expected == "a string" and isinstance(mismatch.value, bool | int | float)
+    is_unquoted = mismatch.go_type == "string" and isinstance(mismatch.value, bool | int | float)
     return "quote it" if is_unquoted else f"write {mismatch.expected}, or remove the property"
 
 

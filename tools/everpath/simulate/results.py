@@ -9,17 +9,19 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.upgrade_path.path import UpgradePath
+from everpath.versions import parse_tolerant_or_none
 
 
 class InstalledResult(NamedTuple):
     """The paths of one installed version; None for a resolver that was not simulated.
 
-    `installed` is None for a new installation.
+    `installed` is None for a new installation. `version` is the text of its version, if that is known.
     """
 
     installed: str | None
     v0: UpgradePath | None
     v1: UpgradePath | None
+    version: str | None = None
 
     @property
     def paths(self) -> Iterator[UpgradePath]:
@@ -46,6 +48,30 @@ class ChannelResult(NamedTuple):
     versions: Mapping[str, str]
     catalog: str | None = None
     is_default: bool = False
+
+    @property
+    def no_update_causes(self) -> tuple[object, ...] | None:
+        """Why no cluster gets updates: equal for two channels if nothing but their names differs.
+
+        None if a cluster gets updates or is at a goal, and if an edge of the channel is the cause.
+        """
+        if self.graph is None:
+            return None
+        causes: list[object] = []
+        for each in self.installed:
+            for path in each.paths:
+                if path.reaches_goal or path.hops or (path.failure is None and self._has_edges(each)):
+                    return None
+                failure = (path.failure.kind, path.failure.names) if path.failure is not None else None
+                causes.append((path.resolver, path.installed, path.end, failure))
+        return (self.catalog, self.package, *causes)
+
+    def _has_edges(self, installed: InstalledResult) -> bool:
+        """Whether an installed version has edges in this channel; assumed if there are several catalogs."""
+        if self.graph is None or self.catalog is not None or installed.installed is None:
+            return True
+        version = parse_tolerant_or_none(installed.version)
+        return next(self.graph.successors(installed.installed, version), None) is not None
 
     def ends_at_other_goal(self, path: UpgradePath) -> bool:
         """Whether a path of OLM v1 ends well at an entry that is not the head of the channel.

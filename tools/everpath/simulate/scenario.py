@@ -125,7 +125,8 @@ class _PackageSimulation:
             if v1 is not None:
                 path_v1 = v1.path(installed.as_bundle("v1") if installed is not None else None)
                 path_v1 = self._with_context(path_v1, catalog, left)
-            results.append(InstalledResult(name, path_v0, path_v1))
+            version = installed.version if installed is not None else None
+            results.append(InstalledResult(name, path_v0, path_v1, version))
         if v0 is None and len(self.catalogs) > 1:
             # OLM v1 alone: the same path is not repeated for every catalog.
             results = [result for result in results if self._is_unreported(result.v1)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["text"]
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
@@ -71,19 +70,9 @@ def _grouped(simulation: SimulationReport, errors: _OpmErrors) -> Iterable[list[
     groups: dict[object, list[ChannelResult]] = {}
     for result in simulation.results:
         if _is_shown(result):
-            key = _common_reasons(result) if simulation.with_full_paths and result.installed else None
+            key = result.no_update_causes if simulation.with_full_paths and result.installed else None
             groups.setdefault((key, errors.of(result)) if key else id(result), []).append(result)
     return groups.values()
-
-
-def _common_reasons(result: ChannelResult) -> tuple[object, ...] | None:
-    """Return why no cluster gets updates, without the channel's name; None if one does or is at the head."""
-    paths = [path for installed in result.installed for path in installed.paths]
-    if any(path.end is PathEnd.HEAD or path.hops for path in paths):
-        return None
-    channel = re.compile(rf"(?<![\w.-]){re.escape(result.channel)}(?![\w.-])")
-    reasons = ((path.resolver, path.installed, path.end, channel.sub("*", path.reason)) for path in paths)
-    return (result.catalog, result.package, *reasons)
 
 
 def _section(simulation: SimulationReport, result: ChannelResult, paint: Paint) -> Iterator[str]:

@@ -225,5 +225,5 @@ def _structs(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _type_fix(mismatch: TypeMismatch) -> str:
-    is_unquoted = mismatch.expected == "a string" and isinstance(mismatch.value, int | float)
+    is_unquoted = mismatch.go_type == "string" and isinstance(mismatch.value, int | float)
     return "quote it" if is_unquoted else f"write {mismatch.expected}"

@@ -81,7 +81,8 @@ def _fix_v0(graph: ChannelGraph, place: str, target: str | None, by_range: Chann
     """
     if target is None or target == place:
         assert graph.head is not None  # without a head OLM v0 fails
-        rule = "EP505" if olm_v0.uninstallable(graph)[graph.head] == olm_v0.DEPRECATED_REASON else "EP427"
+        bundle = graph.bundle(graph.head)
+        rule = "EP505" if bundle is not None and olm_v0.is_deprecated(bundle) else "EP427"
         return FixedWith(rule, graph.head)
     by_name = add_skips(graph, target, [place])
     if place in graph.skippers:
