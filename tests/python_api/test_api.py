@@ -203,9 +203,26 @@ def test_page_has_the_signature_and_every_argument(name: str) -> None:
 
 #: Fields for reporters and the command line.
 INTERNAL_FIELDS = {
-    everpath.Finding: {"evidence", "names_entry", "place", "position", "related", "sort_key", "unreadable"},
-    everpath.Report: {"bundles", "waived", "with_positions"},
-    everpath.UpgradePath: {"catalog", "describe", "failure", "origins", "sources"},
+    everpath.Finding: {
+        "evidence",
+        "fails",
+        "names_entry",
+        "place",
+        "position",
+        "related",
+        "sort_key",
+        "unreadable",
+    },
+    everpath.Report: {"bundles", "failing", "waived", "with_positions"},
+    everpath.UpgradePath: {
+        "at_goal",
+        "catalog",
+        "describe",
+        "failure",
+        "in_missing_channel",
+        "origins",
+        "sources",
+    },
     everpath.Comparison: {"properties", "without_channels"},
     everpath.Explanation: {"query"},
     everpath.Version: {"key", "minor_stream", "parse"},
