@@ -32,7 +32,7 @@ def explain_range(
     single one. Raises RangeError if the text is not a range, and UsageError for an invalid version.
     """
     parsed = [_parse_version(version) for version in versions]
-    published = None if inputs is None else _published_versions(inputs, package, channel, progress)
+    published = None if inputs is None else _load_versions(inputs, package, channel, progress)
     version_range = Range.parse(text)
     matches = tuple(
         VersionMatch(each, None if version_range.panics_on(each) else version_range.contains(each))
@@ -49,7 +49,7 @@ def _parse_version(text: str) -> Version:
         raise UsageError(str(error), hint=hint) from error
 
 
-def _published_versions(
+def _load_versions(
     inputs: Inputs, package: str | None, channel: str | None, progress: Progress | None
 ) -> list[Version]:
     [catalog] = inputs.catalogs(progress)

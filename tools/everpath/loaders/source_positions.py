@@ -105,7 +105,7 @@ class _File:
             first, last = self.start_of_line(start), self.end_of_line(start)
             line = self._line = _Line(self.read(first, last - first), first, self._line_number(start))
         column, stop = line.column(start), line.column(end)
-        return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.shown)
+        return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.displayed_text)
 
     def start_of_line(self, offset: int) -> int:
         """Return the offset at which the line of an offset starts."""
@@ -143,7 +143,7 @@ class _Line:
         self._offsets = OffsetMap(self._raw, "replace")
 
     @cached_property
-    def shown(self) -> str:
+    def displayed_text(self) -> str:
         """The text of the line; empty if it is too long to be shown."""
         is_long = self._offsets.characters(len(self._raw)) > _LONGEST_LINE
         return "" if is_long else self._raw.removeprefix(BOM_UTF8).decode("utf-8", "replace")

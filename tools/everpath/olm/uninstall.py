@@ -34,9 +34,9 @@ from everpath.olm.objects import (
     labels,
     name_of,
     namespace_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     ref_to,
 )
 from everpath.olm.snapshot import OperatorSnapshot
@@ -187,7 +187,7 @@ def _watched_namespaces(snapshot: OperatorSnapshot, csvs: Iterable[Object]) -> s
     Reads the annotation of OLM on the CSVs, else the OperatorGroup; without either the operator's namespace
     is returned. Custom resources in other namespaces belong to other operators.
     """
-    annotations = [nested(csv, "metadata", "annotations", "olm.targetNamespaces") for csv in csvs]
+    annotations = [nested_value(csv, "metadata", "annotations", "olm.targetNamespaces") for csv in csvs]
     if annotations and all(isinstance(value, str) for value in annotations):
         by_csv = [set(filter(None, value.split(","))) for value in annotations]
         return set().union(*by_csv) if all(by_csv) else set()
@@ -200,7 +200,7 @@ def _watched_namespaces(snapshot: OperatorSnapshot, csvs: Iterable[Object]) -> s
 
 def _served_kind(crd: Object) -> Kind | None:
     for version in nested_list(crd, "spec", "versions"):
-        if nested(version, "served") is True:
+        if nested_value(version, "served") is True:
             return Kind(
                 f"{nested_str(crd, 'spec', 'group')}/{nested_str(version, 'name')}",
                 nested_str(crd, "spec", "names", "kind"),
@@ -336,6 +336,6 @@ def _wait_until_deleted(
 def _current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
     """Return the object as it is now; None if it is deleted, also if another one has its name."""
     obj = cluster.get(deletion.ref)
-    if obj is None or nested(obj, "metadata", "uid") != nested(deletion.obj, "metadata", "uid"):
+    if obj is None or nested_value(obj, "metadata", "uid") != nested_value(deletion.obj, "metadata", "uid"):
         return None
     return Deletion(deletion.kind, obj)

@@ -114,7 +114,7 @@ class Project:
                 blobs.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
         return tuple(blobs.values())
 
-    def published_package(self, variant: Variant) -> Package:
+    def load_published_package(self, variant: Variant) -> Package:
         """Return the package as users have it: from the catalog on disk, else as it would be generated."""
         file = self.catalog_file(variant)
         if file.exists():

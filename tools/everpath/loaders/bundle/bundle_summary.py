@@ -12,8 +12,8 @@ from __future__ import annotations
 
 __all__ = [
     "GVK",
-    "annotated_package",
     "is_metadata_name",
+    "read_annotated_package",
     "summarize_bundle",
     "summarize_csv_file",
     "unreadable_problem",
@@ -86,7 +86,7 @@ def summarize_bundle(
     )
 
 
-def annotated_package(reader: FolderReader, layout: BundleLayout) -> str | None:
+def read_annotated_package(reader: FolderReader, layout: BundleLayout) -> str | None:
     """Return the package in the annotations of a bundle, without reporting problems."""
     try:
         annotations = _read_metadata(reader, layout, []).annotations

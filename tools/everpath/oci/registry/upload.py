@@ -231,7 +231,7 @@ class _BlobReader:
             self._read_next(min(1 << 20, offset - self.position))
         data = self._read_next(count)
         if self.position == self._blob.size and f"sha256:{self._sha256.hexdigest()}" != self._blob.digest:
-            raise self._damaged()
+            raise self._damaged_blob_error()
         return data
 
     def open_verified(self) -> BinaryIO:
@@ -248,10 +248,10 @@ class _BlobReader:
         self.position += len(data)
         self._sha256.update(data)
         if len(data) < count:
-            raise self._damaged()
+            raise self._damaged_blob_error()
         return data
 
-    def _damaged(self) -> UnreadableInput:
+    def _damaged_blob_error(self) -> UnreadableInput:
         return UnreadableInput(
             f"{self._blob.digest} is damaged: its {self._blob.size} bytes do not have this digest",
             hint="build or pull the image again",
