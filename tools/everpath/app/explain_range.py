@@ -31,7 +31,11 @@ def explain_range(
     The package is in the catalog of `inputs`, which has one path; `package` may be None if the catalog has a
     single one. Raises RangeError if the text is not a range, and UsageError for an invalid version.
     """
-    parsed = [_parse_version(version) for version in versions]
+    try:
+        parsed = [parse_tolerant(version) for version in versions]
+    except VersionError as error:
+        hint = "a version is MAJOR.MINOR.PATCH, such as 1.2.3 or 1.2.3-rc.1"
+        raise UsageError(str(error), hint=hint) from error
     published = None if inputs is None else _load_versions(inputs, package, channel, progress)
     version_range = Range.parse(text)
     matches = tuple(
@@ -39,14 +43,6 @@ def explain_range(
         for each in parsed
     )
     return RangeReport(sentences.explain_range(version_range, published), matches)
-
-
-def _parse_version(text: str) -> Version:
-    try:
-        return parse_tolerant(text)
-    except VersionError as error:
-        hint = "a version is MAJOR.MINOR.PATCH, such as 1.2.3 or 1.2.3-rc.1"
-        raise UsageError(str(error), hint=hint) from error
 
 
 def _load_versions(

@@ -6,13 +6,14 @@ Loaders store a byte offset and a pointer (`model.Place`). `locate` reads that d
 
 from __future__ import annotations
 
-__all__ = ["SourcePosition", "locate"]
+__all__ = ["SourcePosition", "format_position", "locate"]
 
 import re
 from codecs import BOM_UTF8
 from functools import cached_property, lru_cache
 from typing import Final
 
+from everpath.errors import UnreadableInput
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.model import Place, SourcePosition
 from everpath.parsing.positions import PositionedDocument, Span
@@ -50,6 +51,15 @@ def locate(place: Place, sources: Sources) -> SourcePosition:
     if document and place.on_key:
         span = document.key_before(span[0], str(place.pointer[-1])) or span
     return file.position(place.offset + span[0], place.offset + span[1])
+
+
+def format_position(place: Place, sources: Sources) -> str:
+    """Return `file:line` of a place, without the line if the place is a folder or cannot be read."""
+    try:
+        location = locate(place, sources)
+    except UnreadableInput:
+        return place.file
+    return f"{location.file}:{location.line}" if location.line else location.file
 
 
 def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:

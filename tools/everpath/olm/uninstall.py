@@ -118,7 +118,7 @@ def plan_uninstall(cluster: Cluster, snapshot: OperatorSnapshot, scope: Uninstal
             hint="leave out --delete-crds",
         )
     groups = snapshot.operator_groups if _is_only_package(cluster, snapshot, csvs) else ()
-    catalog = snapshot.catalog_source or _default_catalog_source(cluster, snapshot)
+    catalog = snapshot.catalog_source or _get_default_catalog_source(cluster, snapshot)
     if scope.catalog and catalog and (subscriptions := _other_subscriptions(cluster, snapshot, catalog)):
         raise UsageError(
             f"other Subscriptions use CatalogSource {name_of(catalog)}: {', '.join(subscriptions)}",
@@ -235,7 +235,7 @@ def _is_only_package(cluster: Cluster, snapshot: OperatorSnapshot, csvs: Sequenc
     return len(cluster.list_objects(SUBSCRIPTION, snapshot.namespace)) == len(snapshot.subscriptions)
 
 
-def _default_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> Object | None:
+def _get_default_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> Object | None:
     """Return the CatalogSource of an earlier install, if the Subscription that refers to it is deleted."""
     name = default_catalog_name(snapshot.package)
     catalog = cluster.get(ObjectRef(CATALOG_SOURCE, snapshot.namespace, name))

@@ -66,10 +66,11 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
     """
     csv = _require_valid_csv(contents, is_published=is_published)
     package = contents.annotation(PACKAGE_ANNOTATION)
-    objects = [
-        {"type": BUNDLE_OBJECT, "value": {"data": _base64_json(manifest.body)}}
-        for manifest in contents.objects
-    ]
+    objects = []
+    for manifest in contents.objects:
+        text = json_text(sort_keys(manifest.body), html=True)
+        data = b64encode(text.encode()).decode("ascii")
+        objects.append({"type": BUNDLE_OBJECT, "value": {"data": data}})
     blob: Blob = {"schema": BUNDLE}
     if csv.name:
         blob["name"] = csv.name
@@ -143,10 +144,6 @@ def _require_valid_csv(contents: Contents, *, is_published: bool = False) -> Man
         place = (contents.annotations_place or contents.place).at("annotations")
         raise OpmError(message, place, f"add {PACKAGE_ANNOTATION}")
     return csv
-
-
-def _base64_json(value: object) -> str:
-    return b64encode(json_text(sort_keys(value), html=True).encode()).decode("ascii")
 
 
 def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from everpath.app.project.bundles import find_csv
 from everpath.app.project.generated_files import GeneratedFiles
-from everpath.app.project.project import Files, format_position
+from everpath.app.project.project import Files
 from everpath.comparison import compare
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
+from everpath.loaders.source_positions import format_position
 from everpath.model import Catalog
 from everpath.releases.channel_edges import catalog_package
 

@@ -94,7 +94,11 @@ class Migration:
         documents = [_package_blob(package, contents), *map(channel_blob, package.channels), *blobs]
         catalog = "".join(catalog_text(documents, self._suffix)).encode()
         files[f"catalog/{package.name}/catalog.{self._suffix}"] = catalog
-        warnings = [*_unreachable_bundles(package, reachable)]
+        warnings = [
+            FileWarning(f"not migrated: {bundle.name} is in no channel of {package.name}", bundle.place)
+            for bundle in package.bundles
+            if bundle.name not in reachable
+        ]
         if self._validate is not None and (reason := self._validate(documents)) is not None:
             message = f"opm validate refuses the catalog of {package.name}: {reason}"
             warnings.append(FileWarning(message, package.place))
@@ -109,27 +113,26 @@ class Migration:
         return migrate_to_csv_metadata(rendered).blob
 
     def _bundles(self, package: Package, bundles: list[Bundle]) -> Iterator[tuple[Bundle, _MigratedBundle]]:
-        file = _package_file(package)
-        if file is None:
+        declaration = package.declarations[0].place
+        if declaration.dialect != "fbc":
+            # The bundles declare the package, not a package file.
             yield from (
                 (bundle, _MigratedBundle(load_bundle_contents(self._folder_of(bundle)), {}))
                 for bundle in bundles
             )
             return
         # The package file may be in a subfolder.
-        files = [file, *(bundle.place.file for bundle in bundles)]
-        folder = self._package_folder(os.path.commonpath([Path(name).parent for name in files]))
+        files = [declaration.file, *(bundle.place.file for bundle in bundles)]
+        path = os.path.commonpath([Path(name).parent for name in files])
+        if path not in self._folders:
+            self._folders = {path: load_package_folder(path)}
+        folder = self._folders[path]
         found = {version.csv.name: version for version in package_versions(folder)}
         versions = [str(found[bundle.name].version) for bundle in bundles]
         counted = Counter(version.casefold() for version in versions)
         for bundle, version in zip(bundles, versions, strict=True):
             name = version if counted[version.casefold()] == 1 else bundle.name
             yield bundle, _bundle(package, folder, found[bundle.name], name)
-
-    def _package_folder(self, path: str) -> PackageFolder:
-        if path not in self._folders:
-            self._folders = {path: load_package_folder(path)}
-        return self._folders[path]
 
     def _folder_of(self, bundle: Bundle) -> str:
         """The folder of a bundle as its loader detected it, or the source itself."""
@@ -138,12 +141,6 @@ class Migration:
             return self._source
         above = Path(bundle.place.file).parents
         return str(next(folder for folder in above if folder.name == name))
-
-
-def _package_file(package: Package) -> str | None:
-    """The package file that declares a package; None if bundles do."""
-    place = package.declarations[0].place
-    return place.file if place.dialect == "fbc" else None
 
 
 def _require_valid(package: Package) -> None:
@@ -201,9 +198,3 @@ def _description_and_icon(csv: Manifest) -> dict[str, Any]:
     if description := string_at(csv.body, "spec", "description"):
         found["description"] = description
     return found
-
-
-def _unreachable_bundles(package: Package, reachable: set[str]) -> Iterator[FileWarning]:
-    for bundle in package.bundles:
-        if bundle.name not in reachable:
-            yield FileWarning(f"not migrated: {bundle.name} is in no channel of {package.name}", bundle.place)

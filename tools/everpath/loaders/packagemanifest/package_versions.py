@@ -93,7 +93,14 @@ def _with_manifests(beside: Sequence[Manifest]) -> Iterator[tuple[Manifest, tupl
         yield csvs[0], tuple(others)
         return
     claimed = {name for csv in csvs for name, _ in owned_crds(csv)}
-    versions = {crd.place: _versions(crd) for crd in others if is_crd(crd)}
+    versions = {
+        crd.place: {
+            string_at(crd.body, "spec", "version"),
+            *(string_at(version, "name") for _, version in items_at(crd.body, "spec", "versions")),
+        }
+        for crd in others
+        if is_crd(crd)
+    }
     defined = {(crd.name, version) for crd in others if is_crd(crd) for version in versions[crd.place]}
     for csv in csvs:
         own = dict(owned_crds(csv))
@@ -139,9 +146,3 @@ def owned_crds(csv: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the names of the CRDs that a CSV owns, each with its version."""
     for _, item in items_at(csv.body, "spec", "customresourcedefinitions", "owned"):
         yield string_at(item, "name"), string_at(item, "version")
-
-
-def _versions(crd: Manifest) -> set[str]:
-    return {string_at(v, "name") for _, v in items_at(crd.body, "spec", "versions")} | {
-        string_at(crd.body, "spec", "version")
-    }

@@ -120,7 +120,9 @@ class _Document:
             return _TextEdit(end, end, f", {format_release(edit.release)}")
         column = self._dash_column(releases)
         at = self._below(items[-1], column)
-        gap = [""] if self._is_spaced(items) else []
+        lines_above = self.text[: items[-1].start].splitlines()[:-1]
+        above = (line for line in reversed(lines_above) if not line.lstrip().startswith("#"))
+        gap = [""] if len(items) > 1 and not next(above, "").strip() else []
         return self._lines(at, [*gap, *release_lines(edit.release, " " * column)])
 
     def _dash_column(self, releases: YamlNode) -> int:
@@ -135,12 +137,6 @@ class _Document:
             return _TextEdit(old.start, _end(old), format_scalar(edit.value))
         at = self._next_line(_end(_child(self.top, "defaultChannel")))
         return self._lines(at, [f"pins: {format_scalar(edit.value)}"])
-
-    def _is_spaced(self, items: Sequence[YamlNode]) -> bool:
-        """Whether a blank line precedes the last of several items."""
-        lines = self.text[: items[-1].start].splitlines()
-        above = (line for line in reversed(lines[:-1]) if not line.lstrip().startswith("#"))
-        return len(items) > 1 and not next(above, "").strip()
 
     def _field(self, release: YamlNode, edit: SetField) -> _TextEdit:
         if release.kind != "mapping":
