@@ -58,7 +58,7 @@ def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorM
         raise UnreadableInput(
             f"{' and '.join(pictures)}: an operator has one icon", hint=hint, file=pictures[1]
         )
-    return classify_manifests(manifests, _icon(pictures[0], sources) if pictures else None)
+    return classify_manifests(manifests, _load_icon(pictures[0], sources) if pictures else None)
 
 
 def _is_icon(file: str) -> bool:
@@ -172,7 +172,7 @@ def _syntax_error(file: str, line: int, column: int, message: str) -> Unreadable
     return UnreadableInput(f"{file}:{line}:{column}: not YAML: {message}", file=file)
 
 
-def _icon(file: str, sources: Sources) -> Icon:
+def _load_icon(file: str, sources: Sources) -> Icon:
     data = sources.read(file)
     media_type, beginning = _PICTURES[Path(file).suffix]
     head = data[:_SNIFFED]

@@ -314,7 +314,9 @@ def _wait_until_deleted(
     is_logged = is_unreachable = False
     while True:
         try:
-            remaining = [current for each in remaining if (current := _current(cluster, each)) is not None]
+            remaining = [
+                current for each in remaining if (current := _get_current(cluster, each)) is not None
+            ]
         except RequestDenied:
             raise
         except Unreachable as error:
@@ -333,7 +335,7 @@ def _wait_until_deleted(
         clock.sleep(POLL_INTERVAL)
 
 
-def _current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
+def _get_current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
     """Return the object as it is now; None if it is deleted, also if another one has its name."""
     obj = cluster.get(deletion.ref)
     if obj is None or nested_value(obj, "metadata", "uid") != nested_value(deletion.obj, "metadata", "uid"):

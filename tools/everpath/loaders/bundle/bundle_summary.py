@@ -192,7 +192,7 @@ def with_apis(
     provided: list[PropertySummary] = []
     required: list[PropertySummary] = []
     for file in (join(layout.manifests, name) for name in layout.files):
-        document = _document(reader, file, problems)
+        document = _read_document(reader, file, problems)
         if document.get("kind") == "CustomResourceDefinition":
             provided.extend(_crd_apis(document, file))
         elif file == bundle.csv_file:
@@ -206,7 +206,7 @@ def with_apis(
     )
 
 
-def _document(reader: FolderReader, file: str, problems: list[FileProblem]) -> Mapping[str, Any]:
+def _read_document(reader: FolderReader, file: str, problems: list[FileProblem]) -> Mapping[str, Any]:
     """Return a manifest, or an empty mapping for a file that opm ignores."""
     try:
         value = first_document(reader.read(file)).value

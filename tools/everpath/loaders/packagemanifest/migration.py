@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
@@ -28,7 +28,7 @@ from everpath.loaders.packagemanifest.package_versions import (
 )
 from everpath.manifest_access import string_at, value_at
 from everpath.model import Bundle, OpmError, Package, UpdateMode
-from everpath.model.bundle_contents import Contents, Manifest
+from everpath.model.bundle_contents import Contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.blobs import channel_blob
 from everpath.opm_render.bundles import expand_image_template
@@ -186,15 +186,12 @@ def _package_blob(package: Package, contents: Mapping[str, Contents]) -> Blob:
     blob: Blob = {"schema": "olm.package", "name": package.name, "defaultChannel": package.default_channel}
     channel = next(c for c in PackageGraph(package).channels if c.name == package.default_channel)
     csv = contents[channel.head].csv if channel.head is not None else None
-    return blob | _description_and_icon(csv) if csv is not None else blob
-
-
-def _description_and_icon(csv: Manifest) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    if csv is None:
+        return blob
     icon = value_at(csv.body, "spec", "icon", 0)
     data, kind = string_at(icon, "base64data"), string_at(icon, "mediatype")
     if data and kind and is_base64(data):
-        found["icon"] = {"base64data": "".join(data.splitlines()), "mediatype": kind}
+        blob["icon"] = {"base64data": "".join(data.splitlines()), "mediatype": kind}
     if description := string_at(csv.body, "spec", "description"):
-        found["description"] = description
-    return found
+        blob["description"] = description
+    return blob

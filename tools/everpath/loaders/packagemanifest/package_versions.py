@@ -58,7 +58,7 @@ def package_versions(folder: PackageFolder) -> list[PackageVersion]:
             )
             raise OpmError(message, csv.place.at("metadata", "name"), "keep one of them, or rename it")
         _require_one_of_each(folder, csv, manifests)
-        found[csv.name] = PackageVersion(csv, path, _version(csv), manifests)
+        found[csv.name] = PackageVersion(csv, path, _parse_csv_version(csv), manifests)
     if not found:
         message = f"{folder.root} contains no ClusterServiceVersion"
         raise OpmError(message, Place(folder.root), "choose the folder of the CSVs and the package file")
@@ -76,7 +76,7 @@ def is_safe_file_name(name: str) -> bool:
     return name.isprintable() and not name.startswith(".") and not set(name) & set("/\\:")
 
 
-def _version(csv: Manifest) -> Version:
+def _parse_csv_version(csv: Manifest) -> Version:
     written = as_string(csv.spec.get("version"))
     try:
         return parse_tolerant(written)

@@ -41,7 +41,11 @@ def edit_releases(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
     Cost: the text is parsed three times, independent of the number of edits.
     """
     intended = apply_edits(parse_releases(content, file), edits)
-    text = _decode(content, file)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"{file} is not UTF-8: {error.reason}"
+        raise ReleasesError(message, hint="save it as UTF-8", file=file) from error
     bom = _BOM if content.startswith(_BOM) else b""
     try:
         found = bom + _edit_text(text, edits).encode()
@@ -64,16 +68,6 @@ def _edit_text(text: str, edits: Sequence[Edit]) -> str:
         parts += (text[at : text_edit.start], text_edit.text)
         at = max(at, text_edit.end)
     return "".join((*parts, text[at:]))
-
-
-def _decode(content: bytes, file: str) -> str:
-    """Decode UTF-8. YAML in UTF-16 is not supported."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ReleasesError(
-            f"{file} is not UTF-8: {error.reason}", hint="save it as UTF-8", file=file
-        ) from error
 
 
 def _describe_edits(edits: Sequence[Edit]) -> str:
