@@ -23,13 +23,20 @@ def _bytes(text: Text) -> bytes:
     return dedent(text).lstrip("\n").encode() if isinstance(text, str) else text
 
 
+def _sources(text: Text) -> Sources:
+    """Return sources with a text as standard input."""
+    sources = Sources()
+    sources.add_stream("-", io.BytesIO(_bytes(text)))
+    return sources
+
+
 def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
     """Load a catalog from text (as standard input) or from a path."""
     builder = CatalogBuilder()
     if isinstance(text, Path):
         load_fbc(str(text), builder, Sources(), thorough=thorough)
     else:
-        load_fbc("-", builder, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
+        load_fbc("-", builder, _sources(text), thorough=thorough)
     return builder.build("test")
 
 
@@ -44,8 +51,8 @@ def read_lazily(text: Text) -> Catalog:
 
 def problems(text: Text, *, thorough: bool = False) -> list[str]:
     """Return `kind line:column message` of every problem in a text."""
-    sources, builder = Sources(), CatalogBuilder()
-    load_fbc("-", builder, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    sources, builder = _sources(text), CatalogBuilder()
+    load_fbc("-", builder, sources, thorough=thorough)
     return _lines(builder.build("test"), sources)
 
 

@@ -366,7 +366,7 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "substitutes",
         _substitutes(entries=_CATALOG[:2]),
         "entries are not valid FBC",
-        "opm refuses the entries",
+        "opm rejects the entries",
         ("entries",),
     ),
     "a substitute for itself": TemplateRefusal(

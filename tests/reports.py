@@ -34,7 +34,7 @@ _FORK = Finding(
     package="p",
     channel="stable",
     entry="a",
-    because=("c replaces a", "b replaces a"),
+    evidence=("c replaces a", "b replaces a"),
     fix="add b to the skips of c",
 )
 

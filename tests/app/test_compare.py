@@ -42,7 +42,7 @@ def _inputs(*paths: str) -> Inputs:
 
 def test_report_has_stranded_versions_and_their_positions(old: str, new: str) -> None:
     report = compare_inputs(_inputs(old, new), ComparisonScope(resolvers=("v0",)))
-    assert (report.old, report.new, report.comparison.stranded) == (old, new, 1)
+    assert (report.old, report.new, report.comparison.regressions) == (old, new, 1)
     [change] = [change for change in report.comparison.changes if change.severity is Severity.ERROR]
     assert change.installed == ("op.v1.0.0",)
     assert change.position is not None
@@ -88,7 +88,7 @@ def test_folder_of_one_bundle_is_an_error(old: str) -> None:
     [whole] = _inputs(old).catalogs(None)
     [package] = whole.packages
     [declaration] = package.declarations
-    single = Catalog("one", (package._replace(declarations=(declaration._replace(single_bundle=True),)),))
+    single = Catalog("one", (package._replace(declarations=(declaration._replace(is_single_bundle=True),)),))
     with pytest.raises(UsageError, match="one is the folder of one bundle"):
         compare_catalogs(whole, single, locate=_inputs(old).locate)
 
@@ -98,7 +98,7 @@ def test_sequence_has_the_given_names_and_an_update_for_each_step(old: str, new:
         _inputs(old, old, new), ["1", "2", "3"], ComparisonScope(resolvers=("v0",))
     )
     assert report.catalogs == ("1", "2", "3")
-    assert [update.stranded for update in report.matrix.updates] == [0, 1]
+    assert [update.regressions for update in report.matrix.updates] == [0, 1]
     assert all(change.position is not None for change in report.matrix.updates[1].changes)
 
 

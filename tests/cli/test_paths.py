@@ -276,7 +276,7 @@ def test_v1_path_states_what_its_goal_is(everpath: Everpath, here: Path) -> None
     write_fbc(here, "op.v1.0.0: op.v2.0.0\nop.v2.0.0", "op")
     first, second = everpath("paths", "--olm", "v1").out.split("\n\npackage")
     assert first.startswith("package op, channel stable: upgrade paths of OLM v1 to op.v1.0.0\n")
-    withdrawn = "op.v2.0.0, a new installation although it is withdrawn"
+    withdrawn = "op.v2.0.0, a new installation although it is superseded"
     assert second.startswith(f" op, channel stable: upgrade paths of OLM v1 to {withdrawn}\n")
     write_fbc(here, "op.v2.0.0\nop.v1.0.0", "op")
     [only] = everpath("paths", "--olm", "v1").out.split("\n\npackage")

@@ -43,10 +43,10 @@ def test_commands_report_the_errors_of_opm(everpath: Everpath, here: Path, case:
     assert f": {words}\n" in everpath("paths", path, "--olm", "v0").out
     assert words not in everpath("paths", path, "--olm", "v1").out
     assert (
-        f"warning[refused-by-opm]: opm rejects the new catalog: {words}"
+        f"warning[rejected-by-opm]: opm rejects the new catalog: {words}"
         in everpath("compare", plain, path).out
     )
-    assert "refused-by-opm" not in everpath("compare", path, path).out
+    assert "rejected-by-opm" not in everpath("compare", path, path).out
     for command in (
         ("simulate", path),
         ("simulate", path, "--channels", "*"),
@@ -55,14 +55,14 @@ def test_commands_report_the_errors_of_opm(everpath: Everpath, here: Path, case:
     ):
         document = json.loads(everpath(*command, "-o", "json").out)
         conforms(command[0], document)
-        assert [(each["channel"], each["message"]) for each in document["refused"]] == [(where, words)]
+        assert [(each["channel"], each["message"]) for each in document["opmErrors"]] == [(where, words)]
 
 
 def test_catalog_that_opm_accepts_has_no_errors_of_opm(everpath: Everpath, here: Path) -> None:
     path = _written(here, "plain", _PLAIN)
     for command in (("simulate", path), ("why", path, "--installed", "1.0.0"), ("paths", path)):
         assert "opm" not in everpath(*command).out
-        assert "refused" not in json.loads(everpath(*command, "-o", "json").out)
+        assert "opmErrors" not in json.loads(everpath(*command, "-o", "json").out)
 
 
 def test_channel_without_entries_has_a_section(everpath: Everpath, here: Path) -> None:

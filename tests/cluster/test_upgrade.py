@@ -14,7 +14,7 @@ from everpath.olm.follow import Outcome, follow
 from everpath.olm.install_plan import approve_install_plan
 from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION, ConflictError, Object, ObjectRef
 from everpath.olm.snapshot import observe
-from everpath.olm.upgrade import PendingHop, Target, hop_refusal, until_target_or_hop, version_in_name
+from everpath.olm.upgrade import PendingHop, Target, hop_refusal, until_target_or_hop
 from fake_cluster import (
     NS,
     FakeClock,
@@ -328,14 +328,6 @@ def test_install_plan_with_changed_csvs_is_not_approved() -> None:
 def test_install_plan_that_is_approved_meanwhile_counts_as_approved() -> None:
     cluster, plan = conflicting_cluster(lambda obj: obj["spec"].update(approved=True))
     approve_install_plan(cluster, plan)
-
-
-@pytest.mark.parametrize(
-    ("name", "version"),
-    [("op.v1.2.3", "1.2.3"), ("op.v1.2.3-rc.1+b", "1.2.3-rc.1+b"), ("op-1.2.3", ""), ("op.vnext", "")],
-)
-def test_version_in_name(name: str, version: str) -> None:
-    assert version_in_name(name) == version
 
 
 def test_hop_that_cannot_be_compared_with_the_target_is_refused() -> None:

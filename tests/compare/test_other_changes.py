@@ -40,7 +40,7 @@ def test_removed_package_is_reported_once() -> None:
         "was it renamed to my-opp? OLM does not follow a renamed package"
     )
     assert added.message == "The package is new, with 1 channel"
-    assert comparison.stranded == 6
+    assert comparison.regressions == 6
 
 
 def test_removed_entry_that_an_edge_names_is_reported() -> None:
@@ -71,20 +71,20 @@ def test_same_name_with_another_version_is_reported() -> None:
 
 
 def test_channel_that_opm_now_rejects_is_reported() -> None:
-    [change] = changes(CHAIN, f"d\n{CHAIN}", "refused-by-opm")
+    [change] = changes(CHAIN, f"d\n{CHAIN}", "rejected-by-opm")
     assert change.fix == OPM_FIX
-    assert not changes(f"d\n{CHAIN}", f"d\n{CHAIN}", "refused-by-opm")
+    assert not changes(f"d\n{CHAIN}", f"d\n{CHAIN}", "rejected-by-opm")
 
 
 def test_new_channel_that_opm_rejects_has_a_fix() -> None:
-    [change] = changes("[x]\na", "[x]\na\n[y]\nb\na", "refused-by-opm")
+    [change] = changes("[x]\na", "[x]\na\n[y]\nb\na", "rejected-by-opm")
     assert (change.channel, change.fix) == ("y", OPM_FIX)
 
 
 def test_new_channel_without_entries_has_a_fix() -> None:
     once = (package(), bundle(), channel("op.v1.0.0"))
     found = compare(catalog(*once), catalog(*once, channel(name="empty")))
-    assert [change.fix for change in found.changes if change.kind.value == "refused-by-opm"] == [
+    assert [change.fix for change in found.changes if change.kind.value == "rejected-by-opm"] == [
         "add an entry; to retire a channel, keep its entries and deprecate it in olm.deprecations"
     ]
 
@@ -92,7 +92,7 @@ def test_new_channel_without_entries_has_a_fix() -> None:
 def test_channel_that_is_now_declared_twice_has_a_fix() -> None:
     once = (package(), bundle(), channel("op.v1.0.0"))
     found = compare(catalog(*once), catalog(*once, channel("op.v1.0.0")))
-    assert [change.fix for change in found.changes if change.kind.value == "refused-by-opm"] == [
+    assert [change.fix for change in found.changes if change.kind.value == "rejected-by-opm"] == [
         "merge the documents of the channel"
     ]
 
@@ -113,7 +113,7 @@ def test_scope_limits_packages_and_channels() -> None:
     scope = ComparisonScope(packages=frozenset("q"), channels=frozenset(("x",)))
     found = compare(both("[x]\na\n[y]\na"), both("[x]\na"), scope)
     assert {(row.package, row.channel) for row in found.rows} == {("q", "x")}
-    assert not found.stranded
+    assert not found.regressions
 
 
 def test_the_properties_are_counted() -> None:
@@ -128,12 +128,12 @@ def test_bundle_without_its_entry_is_rejected_by_opm_and_has_no_replacement() ->
     old = catalog(*STRAY, channel("op.v1.0.0", "op.v1.1.0", "op.v1.2.0"))
     new = catalog(*STRAY, channel("op.v1.1.0", "op.v1.2.0"))
     found = compare(old, new)
-    [refused] = [change for change in found.changes if change.kind.value == "refused-by-opm"]
+    [refused] = [change for change in found.changes if change.kind.value == "rejected-by-opm"]
     assert refused.message == "opm rejects the new catalog: op.v1.0.0 is in no channel"
     assert refused.fix == "remove the olm.bundle of op.v1.0.0, too, or add it to a channel"
     assert refused.installed == ("op.v1.0.0",)
     assert found.properties.found_in_new == (6, 2)
-    assert not [c for c in compare(new, new).changes if c.kind.value == "refused-by-opm"]
+    assert not [c for c in compare(new, new).changes if c.kind.value == "rejected-by-opm"]
 
 
 def test_bundle_in_no_channel_that_a_range_contains_has_a_replacement() -> None:
@@ -185,7 +185,7 @@ def test_removed_empty_channel_is_a_note() -> None:
     assert [(c.severity, c.message) for c in found.changes if c.kind.value == "channel-gone"] == [
         (Severity.NOTE, "The channel was removed; it had no entries")
     ]
-    assert (found.errors, found.stranded) == (0, 0)
+    assert (found.errors, found.regressions) == (0, 0)
 
 
 def test_emptied_channel_is_reported() -> None:

@@ -151,7 +151,7 @@ def test_channel_that_is_declared_twice_fails_under_v1() -> None:
     assert [row.outcome.value for row in found.rows] == ["same", "failing"]
     [failing] = [change for change in found.changes if change.kind.value == "failing"]
     assert failing.fix == f"declare channel {package.channels[0].name} once"
-    assert "refused-by-opm" in {change.kind.value for change in found.changes}
+    assert "rejected-by-opm" in {change.kind.value for change in found.changes}
 
 
 def test_withdrawn_newest_version_is_no_goal_under_v1() -> None:

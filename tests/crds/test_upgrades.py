@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.crd_upgrade_safety import Hops, check_upgrades
+from everpath.crd_upgrade_safety import HopChannels, check_upgrades
 from everpath.crd_upgrade_safety.crd import CrdVersion, CustomResourceDefinition
 from everpath.model import Place
 
@@ -15,7 +15,7 @@ def crds(*versions: str) -> tuple[CustomResourceDefinition, ...]:
     return (CustomResourceDefinition("widgets.acme.io", "Namespaced", "None", by_name, Place("")),)
 
 
-def hops(text: str) -> Hops:
+def hops(text: str) -> HopChannels:
     pairs = [pair.split(">") for pair in text.split()]
     return {a: {b: (("v0", "stable"),) for before, b in pairs if before == a} for a, _ in pairs}
 

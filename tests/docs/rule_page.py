@@ -21,7 +21,7 @@ _TITLE: Final = re.compile(
 _FACT: Final = re.compile(r"^- (?P<key>Severity|OLM v0|OLM v1|Mirror): (?P<value>.+)$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _OPINION: Final = re.compile(
-    r"^opm: (?P<word>accepts|refuses|not asked)(?: — `(?P<message>[^`]+)`)?", re.MULTILINE
+    r"^opm: (?P<word>accepts|rejects|not asked)(?: — `(?P<message>[^`]+)`)?", re.MULTILINE
 )
 
 
@@ -103,5 +103,5 @@ def _waiver(section: str) -> Mapping[str, Any] | None:
 
 def _opinion(file: Path, section: str) -> Opinion:
     match = _OPINION.search(section)
-    assert match, f"{file.name} should say `opm: accepts`, `opm: refuses — …` or `opm: not asked`"
+    assert match, f"{file.name} should say `opm: accepts`, `opm: rejects — …` or `opm: not asked`"
     return Opinion(match["word"], match["message"])

@@ -23,7 +23,7 @@ GOOD = (ROOT / "docs" / "rules" / "EP203.md").read_text(encoding="utf-8")
             "```text\nacme.v3.0.0: acme.v1.0.0\n",
             "should have one graph",
         ),
-        ("opm: refuses", "opm: grumbles", "should say `opm: accepts`"),
+        ("opm: rejects", "opm: grumbles", "should say `opm: accepts`"),
     ],
 )
 def test_error_has_the_missing_part(tmp_path: Path, old: str, new: str, complaint: str) -> None:
@@ -44,7 +44,7 @@ def test_error_has_the_missing_part(tmp_path: Path, old: str, new: str, complain
     ],
 )
 def test_message_of_opm_must_match_the_pattern(shape: str | None, output: str, fits: bool) -> None:
-    assert Opinion("refuses", shape).matches(output) is fits
+    assert Opinion("rejects", shape).matches(output) is fits
 
 
 def test_tree_is_written_with_its_links(tmp_path: Path) -> None:

@@ -8,16 +8,16 @@ from collections.abc import Callable
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules.fixes.edits import Edit, add_skips, remove_skip
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, remove_skip
 from graphs import channel_graph
 
-EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {
+EDITS: dict[str, Callable[[ChannelGraph, int], ChannelEdit]] = {
     "another name is skipped": lambda graph, i: add_skips(graph, "head", [f"a{i}"]),
     "a name is no longer skipped": lambda graph, i: remove_skip(graph, f"b{i}", ["head"]),
 }
 
 
-def _bytes(edit: Callable[[ChannelGraph, int], Edit], size: int) -> int:
+def _bytes(edit: Callable[[ChannelGraph, int], ChannelEdit], size: int) -> int:
     """Return the memory of one edit for each skipped name."""
     graph = channel_graph(f"head@2.0.0: - / {', '.join(f'b{i}' for i in range(size))}")
     assert len(graph.entries["head"].skips) == size
@@ -33,7 +33,7 @@ def _bytes(edit: Callable[[ChannelGraph, int], Edit], size: int) -> int:
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_memory_of_edits_is_linear_in_the_list(
-    edit: Callable[[ChannelGraph, int], Edit],
+    edit: Callable[[ChannelGraph, int], ChannelEdit],
 ) -> None:
     little, much = (_bytes(edit, size) for size in (100, 1000))
     assert much <= 12 * little

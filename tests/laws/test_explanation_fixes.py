@@ -11,7 +11,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Package
 from everpath.resolvers import ResolverName, opm
 from everpath.resolvers.cluster_extension import ClusterCatalog
-from everpath.rules.fixes.edits import Edit, apply_edit
+from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from everpath.simulate import InstalledVersion, Scenario, simulate_package
 from everpath.upgrade_path.hops import PathEnd
 from strategies import drawings
@@ -31,7 +31,7 @@ def source_of(package: Package) -> ClusterCatalog:
     return ClusterCatalog("catalog", 0, PackageGraph(package))
 
 
-def after(package: Package, edit: Edit) -> Package:
+def after(package: Package, edit: ChannelEdit) -> Package:
     graph = apply_edit(ChannelGraph(package.channels[0], package), edit)
     return package._replace(channels=(graph.channel,))
 

@@ -13,7 +13,7 @@ from everpath.model import Channel, Entry
 from everpath.resolvers import opm
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.findings import Severity
-from everpath.rules.fixes.edits import Edit, apply_edit
+from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.lint import Selection, lint
 from everpath.rules.registry import all_rules, find_rules
@@ -122,7 +122,7 @@ def test_every_edit_of_an_odd_channel_removes_its_finding(drawing: str) -> None:
 def assert_fixed(drawing: str) -> None:
     graph = graph_of(drawing)
     for rule, flaw in graph_findings(graph, Severity.NOTE):
-        if isinstance(flaw.fix, Edit):
+        if isinstance(flaw.fix, ChannelEdit):
             left = {(f.entry, f.message) for f in rule.check(apply_edit(graph, flaw.fix))}
             assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
 
@@ -153,7 +153,7 @@ def assert_harmless(drawing: str) -> None:
     graph = graph_of(drawing)
     before = ends(graph)
     for rule, flaw in graph_findings(graph, Severity.NOTE):
-        if isinstance(flaw.fix, Edit):
+        if isinstance(flaw.fix, ChannelEdit):
             for edit in (flaw.fix, flaw.fix.alternative):
                 after = ends(apply_edit(graph, edit)) if edit is not None else before
                 worse = [who for who, end in before.items() if FATES.index(after[who]) > FATES.index(end)]
@@ -165,7 +165,7 @@ def test_edits_one_after_the_other_leave_no_error_with_a_fix(drawing: str) -> No
     graph = graph_of(drawing)
     for _ in range(3 * len(graph.entries) + 3):
         found = graph_findings(graph)
-        edits = [j.flaw.fix for j in found if isinstance(j.flaw.fix, Edit)]
+        edits = [j.flaw.fix for j in found if isinstance(j.flaw.fix, ChannelEdit)]
         if not edits or found[0].severity < Severity.ERROR:
             return
         graph = apply_edit(graph, edits[0])
@@ -180,7 +180,7 @@ def test_finding_with_the_cause_of_another_is_fixed_with_it(drawing: str) -> Non
         cause = re.match(r"fixed together with (EP\d+) \((\w+)\)", str(flaw.fix))
         if cause is not None:
             root = found[cause[1], cause[2]]
-            assert isinstance(root.flaw.fix, Edit)
+            assert isinstance(root.flaw.fix, ChannelEdit)
             left = {(f.entry, f.severity) for f in rule.check(apply_edit(graph, root.flaw.fix))}
             assert (flaw.entry, flaw.severity) not in left
 
@@ -200,8 +200,8 @@ def test_all_edits_of_a_report_on_an_odd_channel_together_add_no_error(drawing: 
 
 def assert_agreeing(drawing: str) -> None:
     graph = graph_of(drawing)
-    advised = [j for j in graph_findings(graph) if isinstance(j.flaw.fix, Edit)]
-    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit)]
+    advised = [j for j in graph_findings(graph) if isinstance(j.flaw.fix, ChannelEdit)]
+    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, ChannelEdit)]
     if not edits:
         return
     alone = errors(graph).union(*(errors(apply_edit(graph, edit)) for edit in edits))
@@ -216,7 +216,7 @@ def errors(graph: ChannelGraph) -> frozenset[str]:
     return frozenset(j.rule.id for j in graph_findings(graph, Severity.ERROR))
 
 
-def together(graph: ChannelGraph, edits: list[Edit]) -> ChannelGraph:
+def together(graph: ChannelGraph, edits: list[ChannelEdit]) -> ChannelGraph:
     """Apply all edits to the channel, each as its difference from the present entries."""
     after = dict(graph.entries)
     for entry in (entry for edit in edits for entry in edit.entries):

@@ -12,7 +12,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
 from everpath.resolvers.opm_revalidation import is_valid_after
-from everpath.rules.fixes.edits import Edit, apply_edit
+from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from graphs import channel_graph
 
 
@@ -49,7 +49,8 @@ def test_edit_has_the_same_result_as_the_edited_channel(data: st.DataObject) -> 
     graph = data.draw(_accepted())
     changed = data.draw(_changed(graph))
     assert (
-        is_valid_after(graph, changed) == opm.validate_channel(apply_edit(graph, Edit("", changed))).is_valid
+        is_valid_after(graph, changed)
+        == opm.validate_channel(apply_edit(graph, ChannelEdit("", changed))).is_valid
     )
 
 

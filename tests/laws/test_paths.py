@@ -18,7 +18,7 @@ from everpath.paths.mirror import reaching, reduced_channel
 from everpath.paths.mirror_v0 import mirror_v0
 from everpath.paths.mirror_v1 import mirror_v1
 from everpath.paths.report import PathsQuery, report_paths
-from everpath.paths.resolver_hops import goals, next_hops
+from everpath.paths.resolver_hops import next_hops, path_targets
 from everpath.paths.set_cover import smallest_cover
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.scc import strongly_connected_components
@@ -182,14 +182,14 @@ def test_pruning_an_unreachable_entry_never_makes_a_violated_constraint_hold(
 ) -> None:
     """With its bundle or without: an edge still names the entry, or a range contains its version."""
     landed = {end for start in graph.entries for end in build_hop_graph([graph]).successors(start)}
-    for pruned in graph.entries.keys() - landed - set(goals(graph, resolver)):
+    for pruned in graph.entries.keys() - landed - set(path_targets(graph, resolver)):
         entry = graph.entries[pruned]
         if entry.replaces or entry.skips:
             continue  # then other entries depend on it
         if entry.skip_range:
             continue  # then versions outside of the channel are upgraded to it
         less = reduced_channel(graph, graph.entries.keys() - {pruned})
-        if goals(less, resolver) != goals(graph, resolver):
+        if path_targets(less, resolver) != path_targets(graph, resolver):
             continue
         for name in less.entries:
             for kind in ConstraintKind:

@@ -14,7 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
 from everpath.paths.hop_graph import build_hop_graph
-from everpath.paths.resolver_hops import goals
+from everpath.paths.resolver_hops import path_targets
 from everpath.resolvers import ResolverName, cluster_extension, olm_v1, subscription
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.resolution import InstalledBundle, Resolution, TraceStep
@@ -183,7 +183,7 @@ def test_paths_of_a_resolver_are_those_of_the_simulation(text: str, twice: bool)
         net = build_hop_graph([graphs[row.channel]], row.resolver)
         if row.installed in net.rank:
             assert net.successors(row.installed) == ((row.next,) if row.next else ())
-            assert row.end is not PathEnd.HEAD or row.last in goals(graphs[row.channel], row.resolver)
+            assert row.end is not PathEnd.HEAD or row.last in path_targets(graphs[row.channel], row.resolver)
 
 
 def shuffled(items: Sequence[T], chance: Random) -> tuple[T, ...]:

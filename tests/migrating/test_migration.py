@@ -151,7 +151,7 @@ def test_csv_in_no_channel_is_left_out_with_a_warning(manifests: Path) -> None:
     assert not any("0.1.0" in name for name in found.files)
 
 
-def test_edges_that_opm_refuses_are_kept_with_a_warning(tmp_path: Path) -> None:
+def test_edges_that_opm_rejects_are_kept_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, {"ci.yaml": "updateGraph: replaces-mode\n"})
     write_bundle(tmp_path / "1.0.0", "op.v1.0.0")
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0")
@@ -159,7 +159,7 @@ def test_edges_that_opm_refuses_are_kept_with_a_warning(tmp_path: Path) -> None:
     assert entries(found) == [{"name": "op.v1.0.0"}, {"name": "op.v1.1.0"}]
     (remark,) = found.warnings
     assert remark.message == (
-        "opm validate refuses the catalog of op: channel stable: "
+        "opm validate rejects the catalog of op: channel stable: "
         "multiple channel heads found in graph: op.v1.0.0, op.v1.1.0"
     )
 

@@ -31,7 +31,7 @@ def test_what_separates_properties_is_escaped_in_them() -> None:
 
 
 def test_a_message_cannot_start_a_command_of_its_own() -> None:
-    report = rendered("github", finding(message="100%\n::stop-commands::x\r\n", because=("\n::error::y",)))
+    report = rendered("github", finding(message="100%\n::stop-commands::x\r\n", evidence=("\n::error::y",)))
     assert [line for line in report.splitlines() if line.startswith("::")] == [report.splitlines()[0]]
     assert "100%25 ::stop-commands::x" in report
 

@@ -43,7 +43,7 @@ def test_the_document_is_the_contract() -> None:
 
 
 def test_it_keeps_its_schema() -> None:
-    bare = finding(package=None, channel=None, entry=None, fix=None, because=(), place=Place(""))
+    bare = finding(package=None, channel=None, entry=None, fix=None, evidence=(), place=Place(""))
     for report in (rendered("json"), rendered("json", finding(), bare)):
         conforms("validate-graph", json.loads(report))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.reporters.formatting import columns, join_names, one_line, printable
+from everpath.reporters.formatting import columns, one_line, printable
 from everpath.wording import count
 
 
@@ -41,10 +41,3 @@ def test_no_rows_are_no_lines() -> None:
 )
 def test_things_are_counted_in_english(number: int, noun: str, words: str) -> None:
     assert count(number, noun) == words
-
-
-@pytest.mark.parametrize(
-    ("parts", "words"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
-)
-def test_lists_end_in_and(parts: list[str], words: str) -> None:
-    assert join_names(parts) == words

@@ -8,7 +8,7 @@ from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.paths import path_counts
 from everpath.paths.hop_graph import build_hop_graph
 from everpath.paths.mirror_v1 import mirror_v1
-from everpath.paths.resolver_hops import goals
+from everpath.paths.resolver_hops import path_targets
 from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
@@ -103,9 +103,9 @@ def test_a_channel_that_v0_cannot_resolve_has_no_paths() -> None:
 
 def test_paths_lead_to_every_head_and_under_v1_to_the_first_of_the_ranking() -> None:
     graph = channel_graph("b: a\nc: a\na")
-    assert goals(graph) == goals(graph, "v0") == ("b", "c")
-    assert goals(graph, "v1") == ("c",)
-    assert goals(channel_graph("b: a\na: b")) == ("b",)
+    assert path_targets(graph) == path_targets(graph, "v0") == ("b", "c")
+    assert path_targets(graph, "v1") == ("c",)
+    assert path_targets(channel_graph("b: a\na: b")) == ("b",)
 
 
 def test_across_channels_a_path_may_switch() -> None:
@@ -132,8 +132,8 @@ def test_v1_takes_the_paths_that_its_resolver_takes_where_versions_are_equal() -
 
 
 def test_v1_arrives_at_the_head_or_at_what_it_would_install() -> None:
-    assert goals(channel_graph("c: b\nb"), "v1") == ("c",)
-    assert goals(channel_graph("b@1.0.0: c\nc@2.0.0"), "v1") == ("b", "c")
+    assert path_targets(channel_graph("c: b\nb"), "v1") == ("c",)
+    assert path_targets(channel_graph("b@1.0.0: c\nc@2.0.0"), "v1") == ("b", "c")
 
 
 def test_a_hop_by_a_channel_of_the_same_name_has_the_kind_of_its_edge_alone() -> None:
@@ -175,5 +175,5 @@ def test_of_two_channels_of_one_name_v1_goes_by_the_last() -> None:
     graph = PackageGraph(package).by_name["stable"]
     hop_graph = build_hop_graph([graph], "v1")
     assert (hop_graph.successors("a"), hop_graph.successors("b")) == (("b",), ())
-    assert goals(graph, "v1") == ("b",)
+    assert path_targets(graph, "v1") == ("b",)
     assert mirror_v1([graph]).bundles == ("c",)

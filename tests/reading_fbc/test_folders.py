@@ -211,7 +211,7 @@ for path in sys.argv[1:]:
     builder = CatalogBuilder()
     try:
         load_fbc(path, builder, Sources())
-        print([(problem.kind, problem.fix) for problem in builder.build("x").problems])
+        print([(problem.kind.value, problem.fix) for problem in builder.build("x").problems])
     except UnreadableInput as error:
         print(error.message.partition(": ")[2], "|", error.hint)
 """

@@ -82,8 +82,10 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"\n"[:0]])
 def test_empty_standard_input_is_an_error(text: bytes) -> None:
+    sources = Sources()
+    sources.add_stream("-", io.BytesIO(text))
     with pytest.raises(UnreadableInput, match="standard input contains no catalog"):
-        load_fbc("-", CatalogBuilder(), Sources(), stream=io.BytesIO(text))
+        load_fbc("-", CatalogBuilder(), sources)
 
 
 def test_standard_input_must_be_there() -> None:

@@ -241,7 +241,9 @@ def test_a_release_is_text_or_nothing(release: str, kept: str | None) -> None:
 
 def test_metadata_is_not_kept_unless_asked_for() -> None:
     builder = CatalogBuilder()
-    load_fbc("-", builder, Sources(), stream=BytesIO(dedent(METADATA).encode()))
+    sources = Sources()
+    sources.add_stream("-", BytesIO(dedent(METADATA).encode()))
+    load_fbc("-", builder, sources)
     (bundle,) = builder.build("x").packages[0].bundles
     assert bundle.properties[0].value is UNREAD
 
@@ -275,6 +277,8 @@ def _misshapen(padding: int) -> str:
 )
 def test_metadata_of_the_wrong_shape_is_kept_where_it_was_parsed(text: str, kept: bool) -> None:
     builder = CatalogBuilder()
-    load_fbc("-", builder, Sources(), stream=BytesIO(text.encode()))
+    sources = Sources()
+    sources.add_stream("-", BytesIO(text.encode()))
+    load_fbc("-", builder, sources)
     (bundle,) = builder.build("x").packages[0].bundles
     assert (bundle.properties[0].value is not UNREAD) is kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalog_streams import STREAMS
-from everpath.rules.documents import PROBLEM_KINDS
+from everpath.model import ProblemKind
 from readings import read
 
 # What opm takes in silence although it drops or changes part of it, or we bound more tightly.
@@ -40,4 +40,4 @@ def test_opm_and_everpath_refuse_the_same_texts_but_for_a_known_few() -> None:
 
 
 def test_every_kind_of_problem_has_its_rule() -> None:
-    assert {kind for stream in STREAMS.values() for kind in stream.kinds} <= PROBLEM_KINDS
+    assert {kind for stream in STREAMS.values() for kind in stream.kinds} <= {*ProblemKind}

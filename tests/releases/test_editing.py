@@ -8,7 +8,7 @@ from everpath.errors import ReleasesError
 from everpath.loaders.releases.editing import edit_releases
 from everpath.loaders.releases.parser import parse_releases
 from everpath.releases.model import DeclaredEdges, Membership, Release
-from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins
+from everpath.releases.release_plan import AddRelease, ReleasesEdit, SetChannels, SetField, SetPins
 
 NEW = AddRelease(Release("0.3.0", (Membership("stable"),), DeclaredEdges("0.2.0")))
 WITHDRAWN = SetField(0, "withdrawn", "it: loses shards")
@@ -17,7 +17,7 @@ LATER = "- {version: 0.4.0, channels: [stable], from: {replaces: 0.2.0}}\n"
 TOP = "package: acme   # ours\ndefaultChannel: stable\n"
 
 
-def _after(text: str, *edits: Edit) -> str:
+def _after(text: str, *edits: ReleasesEdit) -> str:
     return edit_releases(text.encode(), edits, "r.yaml").decode()
 
 
@@ -187,7 +187,7 @@ def test_edits_work_beside_anchors_and_aliases(text: str, place: str) -> None:
         ),
     ],
 )
-def test_edit_of_an_alias_is_refused_with_the_edit_to_make(text: str, edit: Edit) -> None:
+def test_edit_of_an_alias_is_refused_with_the_edit_to_make(text: str, edit: ReleasesEdit) -> None:
     with pytest.raises(ReleasesError, match="cannot be edited") as refused:
         _after(text.replace("{top}", TOP).replace("{later}", LATER), edit)
     assert "or edit the file: " in (refused.value.hint or "")

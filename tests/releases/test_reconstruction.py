@@ -218,7 +218,7 @@ def test_where_no_channel_is_the_default_it_is_the_one_with_the_highest_release(
     assert _back(declared(default="gone"), ONE).default_channel == "gone"
 
 
-def test_package_that_opm_refuses_is_not_reconstructed() -> None:
+def test_package_that_opm_rejects_is_not_reconstructed() -> None:
     twice = _refused(declared(), channel("op.v1.0.0"), channel("op.v1.0.0"), ONE)
     assert "declares the channel 'stable' twice" in twice.message
     nothing = _refused(declared(), channel("op.v1.0.0"))

@@ -10,8 +10,8 @@ from everpath.errors import UsageError
 from everpath.releases.model import ChannelDeclaration, DeclaredEdges, Membership, Release, ReleasesFile
 from everpath.releases.release_plan import (
     AddRelease,
-    Edit,
     ReleaseRequest,
+    ReleasesEdit,
     SetChannels,
     SetField,
     SetPins,
@@ -276,7 +276,7 @@ def test_the_file_of_digests_is_written_down_unless_it_is_there_already() -> Non
 
 def test_edits_are_applied_each_to_its_own_release() -> None:
     known, frozen = source(LINE), "sha256:" + "a" * 64
-    edits: list[Edit] = [
+    edits: list[ReleasesEdit] = [
         SetField(0, "bundle", frozen),
         SetField(1, "withdrawn", value=True),
         SetField(2, "withdrawn", "bad"),

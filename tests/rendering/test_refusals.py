@@ -1,4 +1,4 @@
-"""Input that opm refuses to render is refused with its place."""
+"""Input that opm rejects to render is refused with its place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, image_ren
 
 
 @pytest.mark.parametrize("name", BUNDLE_REFUSALS)
-def test_a_bundle_that_opm_refuses_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_bundle_that_opm_rejects_is_refused(tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     with pytest.raises(OpmError) as caught:
         render_bundle(load_bundle_contents(str(write(tmp_path / "b", case.files))))
@@ -29,7 +29,7 @@ def test_a_bundle_that_opm_refuses_is_refused(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
-def test_a_template_that_opm_refuses_is_refused(name: str) -> None:
+def test_a_template_that_opm_rejects_is_refused(name: str) -> None:
     case = TEMPLATE_REFUSALS[name]
     with pytest.raises(OpmError) as caught:
         render_template(template(case.body), image_renderer(*case.bundles), rejection_reason)

@@ -80,7 +80,7 @@ def test_duplicate_bundle_is_reported_at_its_name() -> None:
     assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
     assert finding.because == ("the first is in 2.yaml", REJECTED)
     assert finding.related is not None
-    assert (finding.related.file, finding.related.pointer) == ("2.yaml", ("name",))
+    assert (finding.related.place.file, finding.related.place.pointer) == ("2.yaml", ("name",))
 
 
 def test_fix_for_two_copied_folders_names_the_first() -> None:

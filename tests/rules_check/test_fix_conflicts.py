@@ -9,8 +9,8 @@ import pytest
 from everpath.graph import ChannelGraph
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.fixes.edits import (
+    ChannelEdit,
     DeferredFix,
-    Edit,
     FixedWith,
     add_skips,
     merge_edits,
@@ -78,7 +78,7 @@ def test_two_findings_of_one_entry_have_two_edits() -> None:
         (set_replaces(GRAPH, "h", "f"), set_replaces(GRAPH, "h", "f"), "h: f / f, e / <1.0.0"),
     ],
 )
-def test_edits_of_one_entry_are_merged(first: Edit, second: Edit, after: str) -> None:
+def test_edits_of_one_entry_are_merged(first: ChannelEdit, second: ChannelEdit, after: str) -> None:
     both = merge_edits(GRAPH, first, second)
     assert both is not None
     [entry], [wanted] = both.entries, channel_graph(after).entries.values()
@@ -104,13 +104,16 @@ def test_edits_of_several_entries_are_merged() -> None:
         (set_range(GRAPH.entries["h"], "<2.0.0"), set_range(GRAPH.entries["h"], "<3.0.0")),
     ],
 )
-def test_contradicting_edits_are_not_merged(first: Edit, second: Edit) -> None:
+def test_contradicting_edits_are_not_merged(first: ChannelEdit, second: ChannelEdit) -> None:
     assert merge_edits(GRAPH, first, second) is None
 
 
 def test_new_entries_of_one_name_are_merged_only_if_equal() -> None:
     new = GRAPH.entries["h"]._replace(name="new")
-    one, other = Edit("put new there", (new,)), Edit("put new here", (new._replace(replaces="e"),))
+    one, other = (
+        ChannelEdit("put new there", (new,)),
+        ChannelEdit("put new here", (new._replace(replaces="e"),)),
+    )
     assert merge_edits(GRAPH, one, other) is None
     assert merge_edits(GRAPH, one, one) is not None
 
@@ -118,7 +121,9 @@ def test_new_entries_of_one_name_are_merged_only_if_equal() -> None:
 ROW = channel_graph("h")
 
 
-def wrong(name: str, target: str, instead: Edit | None = None, otherwise: Edit | None = None) -> Flaw:
+def wrong(
+    name: str, target: str, instead: ChannelEdit | None = None, otherwise: ChannelEdit | None = None
+) -> Flaw:
     """A fault that is there until h replaces a name, or skips the fault's."""
     edit = set_replaces(ROW, "h", target)._replace(fallback=instead, alternative=otherwise)
     return Flaw(ROW.entries["h"].place.at(name), target, fix=edit, entry=name)
@@ -230,7 +235,7 @@ def test_conflicting_edit_is_replaced_by_its_alternative(field: str) -> None:
 
 
 @pytest.mark.parametrize("alternative", [add_skips(ROW, "h", ["v"]), add_skips(ROW, "h", ["h", "y"])])
-def test_alternative_without_effect_or_with_harm_is_not_used(alternative: Edit) -> None:
+def test_alternative_without_effect_or_with_harm_is_not_used(alternative: ChannelEdit) -> None:
     found = flaw_fixes(wrong("x", "a"), wrong("y", "b", alternative))
     assert found["y"] == "fix EP1 (x) first, then validate again"
 
@@ -253,10 +258,10 @@ def test_at_most_eight_edits_of_a_long_channel_are_combined() -> None:
     long = channel_graph("\n".join(["h@9.0.0: s1", *(f"s{n}@1.0.{n}: s{n + 1}" for n in range(1, 1300))]))
     names = "abcdefgij"
     faults = [wrong(name, name)._replace(fix=add_skips(long, "h", [name])) for name in names]
-    clash = Edit(
+    clash = ChannelEdit(
         "skip k, and give h a range", (long.entries["h"]._replace(skips=("k",), skip_range="<1.0.0"),)
     )
-    other = Edit(
+    other = ChannelEdit(
         "skip l, and give h another", (long.entries["h"]._replace(skips=("l",), skip_range="<0.9.0"),)
     )
     found = flaw_fixes(

@@ -8,7 +8,7 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fixes.edits import Edit, add_skips, set_replaces
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, set_replaces
 from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import Rule
 from graphs import channel_graph, parse_report
@@ -91,7 +91,7 @@ GRAPH = channel_graph("h")
 def fault(name: str | None, fixed: str = "", severity: Severity | None = None, text: str = "") -> Flaw:
     """Something that is wrong until the entry h skips its name, and an edit by which h skips some."""
     edit = add_skips(GRAPH, "h", fixed)._replace(text=text or f"fix {fixed}")
-    fix: str | Edit = edit if fixed else "no edit"
+    fix: str | ChannelEdit = edit if fixed else "no edit"
     return Flaw(GRAPH.entries["h"].place, str(name), fix=fix, entry=name, severity=severity)
 
 
@@ -234,7 +234,9 @@ def test_untried_edit_that_is_harmful_is_not_a_cause() -> None:
     graph = long_channel(1300)
     ineffective = [fault(name)._replace(fix=add_skips(graph, "h", ["unknown"])) for name in "abcdefgi"]
     harmful = add_skips(graph, "h", "xy").entries[0]._replace(replaces="s2")
-    rule = law("EP1", *ineffective, fault("x")._replace(fix=Edit("leave s1 out", (harmful,))), fault("y"))
+    rule = law(
+        "EP1", *ineffective, fault("x")._replace(fix=ChannelEdit("leave s1 out", (harmful,))), fault("y")
+    )
     found = verify_fixes(graph, [Violation(rule, flaw) for flaw in rule.check(graph)])
     assert [str(j.flaw.fix) for j in found][-2:] == ["leave s1 out", "no edit"]
 
@@ -266,12 +268,12 @@ def test_edit_without_effect_is_replaced_by_a_release() -> None:
 LINE = channel_graph("s: r\nr: q\nq: p\np")
 
 
-def edit(on: str) -> Edit:
+def edit(on: str) -> ChannelEdit:
     """By it an entry skips its own name in capitals, of which no rule of OLM's knows anything."""
     return add_skips(LINE, on, [on.upper()])._replace(text=f"change {on}")
 
 
-def needs(id: str, wanted: str, fix: Edit) -> Rule:  # noqa: A002 - the word users know
+def needs(id: str, wanted: str, fix: ChannelEdit) -> Rule:  # noqa: A002 - the word users know
     """Finds a fault until the changes of one of the words are all made, and offers a fix for it."""
 
     def check(graph: ChannelGraph) -> Iterator[Flaw]:

@@ -56,7 +56,8 @@ def test_the_summary_is_the_first_paragraph_on_one_line() -> None:
     assert rule.summary == (
         "No two entries replace the same entry, unless one is on the replaces chain of the other."
     )
-    assert rule.description.startswith(f"{rule.summary}\n\nA registry that is queried")
+    assert rule.description[0] == rule.summary
+    assert rule.description[1].startswith("A registry that is queried")
 
 
 def test_a_summary_that_is_wrapped_is_joined() -> None:
@@ -90,7 +91,7 @@ def test_rule_of_any_subject_can_have_a_resolver(
     decorate("EP000", "invented", Severity.NOTE, resolver="v1")(lambda _: iter(()))
     assert kept["EP000"].resolver == "v1"
     assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
-    assert kept["EP000"].description == ""
+    assert kept["EP000"].description == ()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place, SourcePosition
 from everpath.rules import lint as checking
-from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.findings import Finding, Flaw, RelatedPlace, Severity
 from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
 from everpath.rules.registry import Rule
 from graphs import parse_report
@@ -36,7 +36,7 @@ HERE = Place("here.yaml", 7)
 
 
 def test_finding_has_the_place_of_the_related_document(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = Place("there.yaml", 3)
+    there = RelatedPlace("also in", Place("there.yaml", 3))
     (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", related=there))).findings
     assert finding.related == there
 
@@ -54,8 +54,9 @@ def test_finding_has_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -
             package="p",
             channel="stable",
             entry="a",
-            because=("b replaces a", "and so"),
+            evidence=("b replaces a", "and so"),
             fix="do this",
+            names_entry=True,
         ),
     )
 
@@ -210,16 +211,10 @@ def test_a_clean_report_locates_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("because", "expected"),
-    [((), (":3",)), (("also in there.yaml",), ("also in there.yaml:3",)), (("a", "b"), ("a:3", "b"))],
+    ("line", "sentence"), [(3, "also in shown/there.yaml:3"), (0, "also in shown/there.yaml")]
 )
-def test_the_line_of_a_related_place_is_added_to_the_first_reason(
-    because: tuple[str, ...], expected: tuple[str, ...]
-) -> None:
-    related = WARNING._replace(because=because, related=Place("there.yaml", 3))
-    assert positioned_report(related)[0].findings[0].because == expected
-
-
-def test_a_related_place_without_a_line_changes_no_reason() -> None:
-    related = WARNING._replace(because=("also in there.yaml",), related=Place("there.yaml", 0))
-    assert positioned_report(related)[0].findings[0].because == ("also in there.yaml",)
+def test_the_related_place_is_the_first_reason_with_its_line_if_known(line: int, sentence: str) -> None:
+    there = RelatedPlace("also in", Place("there.yaml", line))
+    related = WARNING._replace(evidence=("a", "b"), related=there)
+    assert related.because == ("also in there.yaml", "a", "b")
+    assert positioned_report(related)[0].findings[0].because == (sentence, "a", "b")

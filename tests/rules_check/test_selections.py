@@ -8,7 +8,7 @@ import pytest
 
 from documents import catalog, channel, deprecations, package
 from everpath.loaders.notation import parse
-from everpath.model import Catalog, Place, Problem
+from everpath.model import Catalog, Place, Problem, ProblemKind
 from everpath.rules.lint import CATALOG_SUBJECTS, Report, Selection, lint
 from everpath.rules.registry import rules_for_subjects
 from graphs import parse_report
@@ -94,7 +94,9 @@ def test_a_finding_of_the_catalog_about_another_package_is_left_out() -> None:
 
 
 def problem(kind: str, package: str | None) -> Catalog:
-    return Catalog("test", problems=(Problem(kind, Place("0.yaml"), "something", package=package),))
+    return Catalog(
+        "test", problems=(Problem(ProblemKind(kind), Place("0.yaml"), "something", package=package),)
+    )
 
 
 def test_unreadable_document_is_reported_for_any_selection() -> None:

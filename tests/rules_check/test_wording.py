@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.wording import NameSuggestions, count, join_names, skip_clause
+from everpath.wording import NameSuggestions, count, join_names, shorten_names, skip_clause
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,9 @@ def test_empty_name_is_shown_in_quotes() -> None:
     assert join_names(["", "a"]) == '"" and a'
 
 
-def test_limit_of_names_can_be_lower() -> None:
+def test_limit_of_names_can_be_lower_or_none() -> None:
     assert join_names("abc", limit=2) == "a, b and 1 more"
+    assert join_names("abcdefghij", limit=None) == "a, b, c, d, e, f, g, h, i and j"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,31 @@ def test_plural_depends_on_the_count(number: int, noun: str, text: str) -> None:
 
 def test_verb_depends_on_the_number_of_skippers() -> None:
     assert (skip_clause(["b"]), skip_clause(["b", "c"])) == ("b skips", "b and c skip")
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("op.v1.1.0 replaces op.v1.0.0", "v1.1.0 replaces v1.0.0"),
+        (
+            "OLM v0 downgrades op.v0.2.0 to op.v0.1.0: it replaces it",
+            "OLM v0 downgrades v0.2.0 to v0.1.0: it replaces it",
+        ),
+        ("the end is op.v1.0.0.", "the end is v1.0.0."),
+        ("'op.v1.0.0' is quoted", "'op.v1.0.0' is quoted"),
+        ("bundles/op.v1.0.0/manifests", "bundles/op.v1.0.0/manifests"),
+        ("op.v1.0.0:12 and op.v1.0.0.yaml", "op.v1.0.0:12 and op.v1.0.0.yaml"),
+        ("my-op.v1.0.0", "my-op.v1.0.0"),
+    ],
+)
+def test_package_is_left_out_of_entry_names(text: str, short: str) -> None:
+    assert shorten_names(text, "op") == short
+
+
+def test_names_that_users_copy_are_not_shortened() -> None:
+    text = "set replaces: op.v1.0.0 on op.v1.1.0"
+    assert shorten_names(text, "op", keep=("op.v1.0.0",)) == "set replaces: op.v1.0.0 on v1.1.0"
+    assert shorten_names(text, "op") == "set replaces: v1.0.0 on v1.1.0"
 
 
 NAMES = ("op.v1.0.0", "op.v1.1.0", "tool-box.v1.2.0", "stable", "candidate")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from documents import catalog, package
-from everpath.model import Catalog, Place, Problem
+from everpath.model import Catalog, Place, Problem, ProblemKind
 from everpath.rules import documents
 from graphs import parse_report
 
 
 def test_every_problem_of_a_kind_is_reported() -> None:
-    problems = tuple(Problem("duplicate-key", Place(f"{n}.yaml"), "twice") for n in range(2))
+    problems = tuple(Problem(ProblemKind.DUPLICATE_KEY, Place(f"{n}.yaml"), "twice") for n in range(2))
     found = parse_report(Catalog("test", problems=problems), "duplicate-key")
     assert [finding.place.file for finding in found] == ["0.yaml", "1.yaml"]
 

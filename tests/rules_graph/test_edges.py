@@ -6,7 +6,7 @@ import pytest
 
 from documents import catalog, channel, package
 from everpath.rules.findings import Severity
-from everpath.rules.fixes.edits import Edit
+from everpath.rules.fixes.edits import ChannelEdit
 from everpath.rules.graph.edges import self_edge
 from graphs import channel_graph, findings, parse_report
 
@@ -281,8 +281,8 @@ def test_skip_that_hides_a_cycle_from_opm_is_kept() -> None:
 )
 def test_entry_that_skips_itself_becomes_the_head_only_with_a_higher_version(drawing: str, fix: str) -> None:
     [flaw] = self_edge(channel_graph(drawing))
-    assert isinstance(flaw.fix, Edit)
-    assert isinstance(flaw.fix.fallback, Edit)
+    assert isinstance(flaw.fix, ChannelEdit)
+    assert isinstance(flaw.fix.fallback, ChannelEdit)
     assert flaw.fix.fallback.text == fix
 
 

@@ -9,7 +9,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import format_channel
 from everpath.model import Csv, Entry, Place
 from everpath.rules.fixes.edits import (
-    Edit,
+    ChannelEdit,
     add_skips,
     apply_edit,
     cap_range,
@@ -22,12 +22,12 @@ from everpath.rules.registry import all_rules
 from graphs import channel_graph
 
 
-def fix(graph: ChannelGraph, rule: str) -> Edit:
+def fix(graph: ChannelGraph, rule: str) -> ChannelEdit:
     """The edit that a rule advises; the only one, or the first."""
     [asked] = [found for found in all_rules() if found.id == rule]
     [violation, *_] = verify_fixes(graph, [Violation(asked, flaw) for flaw in asked.check(graph)])
     edit = violation.flaw.fix
-    assert isinstance(edit, Edit)
+    assert isinstance(edit, ChannelEdit)
     return edit
 
 

@@ -140,7 +140,7 @@ def test_first_of_two_channels_with_one_name_counts(rule: str) -> None:
         ("b3: - / b2\nb2: - / b1\nb1", False),  # OLM v0 strands b1
         ("b1: b2\nb2", False),  # v1 stays on b2
         ("b3: b2\nb2: b1 / - / =3.0.0\nb1", False),  # v0 goes in a circle
-        ("b4: b3 / - / <4.0.0\nb3: b2 / b2\nb2: b1\nb1", False),  # opm refuses it
+        ("b4: b3 / - / <4.0.0\nb3: b2 / b2\nb2: b1\nb1", False),  # opm rejects it
     ],
 )
 def test_channel_is_sound_if_opm_accepts_it_and_no_version_is_stranded(drawing: str, is_sound: bool) -> None:

@@ -56,6 +56,17 @@ def test_range_that_opm_accepts_is_no_opm_error(text: str | None) -> None:
     assert not opm_errors(drawn._replace(channels=(drawn.channels[0]._replace(entries=(entry,)),)))
 
 
+@pytest.mark.parametrize(("text", "rule", "is_rejected"), [(" ", "EP301", True), ("", "EP308", False)])
+def test_range_of_spaces_is_an_error_and_an_empty_range_is_a_warning(
+    text: str, rule: str, *, is_rejected: bool
+) -> None:
+    """`opm validate` of opm 1.73.0 rejects a range of spaces and accepts an empty one."""
+    read = catalog(package(), channel({"name": "op.v1.0.0", "skipRange": text}), bundle())
+    found = [finding.rule for finding in lint(read).findings if finding.rule.startswith("EP30")]
+    assert found == [rule]
+    assert bool(opm_errors(read.packages[0])) is is_rejected
+
+
 def test_opm_rules_are_those_compared_with_opm() -> None:
     """Of EP111 opm has one part only: that a bundle has a name."""
     assert {rule for rule, _ in REFUSALS.values()} == OPM_RULES | {"EP111"}
@@ -111,7 +122,7 @@ def test_ranges_are_counted_by_channel() -> None:
 
 
 def test_equal_errors_of_two_channels_with_one_name_are_reported_once() -> None:
-    """opm refuses the second channel for its name before it looks at a graph."""
+    """opm rejects the second channel for its name before it looks at a graph."""
     [read] = catalog(*_PLAIN, channel(name="c2"), channel(name="c2")).packages
     assert [(found.channel, found.message) for found in opm_errors(read)] == [
         (None, 'package "op" has duplicate channel "c2"'),
@@ -120,7 +131,7 @@ def test_equal_errors_of_two_channels_with_one_name_are_reported_once() -> None:
 
 
 def test_warning_is_no_opm_error() -> None:
-    """A bundle in no channel is a warning as long as it is a folder: opm refuses what is rendered."""
+    """A bundle in no channel is a warning as long as it is a folder: opm rejects what is rendered."""
     outside = in_folder("op.v1.1.0", channels=(), annotations=Place("annotations.yaml"))
     [read] = repository(in_folder("op.v1.0.0"), outside).packages
     assert "EP402" in {finding.rule for finding in lint(Catalog("", (read,))).findings}

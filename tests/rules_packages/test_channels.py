@@ -21,7 +21,7 @@ def test_second_document_of_a_channel_is_reported() -> None:
     (finding,) = parse_report(made, "duplicate-channel")
     assert (finding.channel, finding.place.file) == ("stable", "2.yaml")
     assert finding.because[0] == "the first is in 1.yaml"
-    assert (finding.related and finding.related.file) == "1.yaml"
+    assert (finding.related and finding.related.place.file) == "1.yaml"
 
 
 def test_entries_of_both_documents_of_a_channel_are_checked() -> None:

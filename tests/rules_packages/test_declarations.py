@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from documents import bundle, catalog, channel, in_folder, package
-from everpath.model import Catalog, Declaration, Package, Place, Problem
+from everpath.model import Catalog, Declaration, Package, Place, Problem, ProblemKind
 from everpath.rules.kubernetes_names import label_error, subdomain_error
 from graphs import findings, parse_report
 
@@ -89,14 +89,14 @@ def test_deprecations_alone_do_not_make_a_package_undeclared() -> None:
 def test_unreadable_document_may_be_the_declaration(kind: str, pointer: tuple[str, ...]) -> None:
     made = catalog(channel("x"), bundle("x"))
     for file, word in (("9.yaml", "correct"), ("other/9.yaml", "add")):
-        problem = Problem(kind, Place(file, 0, pointer), "?")
+        problem = Problem(ProblemKind(kind), Place(file, 0, pointer), "?")
         [finding] = parse_report(made._replace(problems=(problem,)), "EP106")
         assert (finding.fix or "").startswith(word)
 
 
 @pytest.mark.parametrize("kind", ["duplicate-key", "misspelled-key"])
 def test_readable_document_is_not_the_declaration(kind: str) -> None:
-    problem = Problem(kind, Place("0.yaml", 0, ("name",)), "?")
+    problem = Problem(ProblemKind(kind), Place("0.yaml", 0, ("name",)), "?")
     assert len(findings(catalog(channel("x"))._replace(problems=(problem,)), "EP106")) == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from documents import bundle, catalog, channel, in_folder, package, repository
-from everpath.model import Catalog, Channel, Declaration, Package, Place, Problem, UpdateMode
+from everpath.model import Catalog, Channel, Declaration, Package, Place, Problem, ProblemKind, UpdateMode
 from graphs import findings, parse_report
 
 A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
@@ -24,7 +24,7 @@ def test_every_declaration_after_the_first_is_reported() -> None:
     assert [f.place.file for f in found] == ["1.yaml", "2.yaml"]
     assert {f.message for f in found} == {"the package op is declared 3 times"}
     assert {f.because for f in found} == {("it is also declared in 0.yaml", REJECTED)}
-    assert [f.related and f.related.file for f in found] == ["0.yaml"] * 2
+    assert [f.related and f.related.place.file for f in found] == ["0.yaml"] * 2
 
 
 def test_only_the_channel_of_the_highest_version_is_suggested() -> None:
@@ -86,14 +86,14 @@ def undeclared(problem: Problem) -> Catalog:
 
 @pytest.mark.parametrize(("folder", "left"), [("a", ["b"]), ("b", ["a"]), ("c", ["a", "b"])])
 def test_unreadable_document_can_declare_only_packages_of_its_folder(folder: str, left: list[str]) -> None:
-    made = undeclared(Problem("unreadable-document", Place(f"{folder}/torn.yaml"), "torn"))
+    made = undeclared(Problem(ProblemKind.UNREADABLE_DOCUMENT, Place(f"{folder}/torn.yaml"), "torn"))
     fixes = {f.package: f.fix or "" for f in parse_report(made, "EP106")}
     assert [package for package, fix in fixes.items() if fix.startswith("add")] == left
 
 
 @pytest.mark.parametrize(("kind", "key"), [("duplicate-key", "schema"), ("misspelled-key", "name")])
 def test_document_with_a_known_schema_is_not_a_declaration(kind: str, key: str) -> None:
-    made = undeclared(Problem(kind, Place("a/x.yaml", 0, (key,)), "wrong"))
+    made = undeclared(Problem(ProblemKind(kind), Place("a/x.yaml", 0, (key,)), "wrong"))
     assert [f.fix for f in parse_report(made, "EP106")] == [
         "add an olm.package document, or correct the name"
     ] * 2

@@ -48,4 +48,4 @@ def test_fix_for_a_package_of_bundles_has_key_and_file(tmp_path: Path) -> None:
 def test_only_the_folder_of_a_bundle_is_one_release(tmp_path: Path, alone: bool) -> None:
     folder = write_bundle(tmp_path / "op" / "1.0.0")
     (package,) = (read_bundle(folder) if alone else read_packages(tmp_path)).packages
-    assert package.is_one_release is alone
+    assert package.is_single_bundle is alone

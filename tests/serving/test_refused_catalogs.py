@@ -31,14 +31,14 @@ def write_refused(folder: Path, refusal: str) -> str:
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_catalog_that_opm_refuses_is_not_served(tmp_path: Path, refusal: str) -> None:
+def test_a_catalog_that_opm_rejects_is_not_served(tmp_path: Path, refusal: str) -> None:
     with pytest.raises(EverpathError):
         take_snapshot(write_refused(tmp_path, refusal), {"EVERPATH_CACHE": "off"})
 
 
 @pytest.mark.parametrize("refusal", [refusal for refusal in REFUSALS if refusal not in _IN_METADATA])
 @pytest.mark.usefixtures("metadata_skipped")
-def test_a_large_catalog_that_opm_refuses_is_not_served(tmp_path: Path, refusal: str) -> None:
+def test_a_large_catalog_that_opm_rejects_is_not_served(tmp_path: Path, refusal: str) -> None:
     with pytest.raises(EverpathError):
         take_snapshot(write_refused(tmp_path, refusal), {"EVERPATH_CACHE": "off"})
 

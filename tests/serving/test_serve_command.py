@@ -95,7 +95,7 @@ def test_an_address_may_be_written_in_brackets(tmp_path: Path) -> None:
 
 
 def test_a_large_catalog_is_checked_while_it_is_served(tmp_path: Path) -> None:
-    """opm refuses the catalog because of a value that ListBundles does not return."""
+    """opm rejects the catalog because of a value that ListBundles does not return."""
     catalog = write_fbc(tmp_path, "a")
     padding = "".join(f"---\nschema: com.example\nname: n{i}\ntext: {'x' * 5000}\n" for i in range(1000))
     text = (catalog / "p.yaml").read_text()
@@ -122,7 +122,7 @@ def _run_failing(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple
     return code, capfd.readouterr().err
 
 
-def test_a_catalog_that_opm_refuses_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_catalog_that_opm_rejects_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, message = _run_failing(capfd, write_fbc(tmp_path, "b: a\nc: a\na"))
     assert code == 1
     assert "opm would not serve this catalog" in message

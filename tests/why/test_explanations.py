@@ -123,6 +123,25 @@ def test_installed_head_needs_no_fix() -> None:
     assert result.fixes == ()
 
 
+@pytest.mark.parametrize(
+    "drawing", ["b2: b1\nb1\n%deprecated b2: old", "b3: b1\nb2: b1\nb1\n%deprecated b3: old"]
+)
+def test_goal_that_is_not_the_head_is_not_called_the_head(drawing: str) -> None:
+    installed = "b1" if "b3" not in drawing else "b2"
+    result = of_resolver(explain_drawing(drawing, installed), "v1")
+    assert result.summary == (
+        f"OLM v1 does not upgrade {installed}: it is what a new ClusterExtension installs."
+    )
+
+
+def test_goal_of_a_cluster_extension_with_several_channels_is_named() -> None:
+    drawing = "[stable]\nb2: b1\nb1\n[fast]\nb2: b1\nb1\n%deprecated b2: old"
+    options = ClusterExtensionOptions(channels=("stable", "fast"))
+    result = of_resolver(explain_drawing(drawing, "b1", options=options), "v1")
+    assert result.summary == f"OLM v1 does not upgrade b1: it {result.trace.path.reason}."
+    assert "is what a new ClusterExtension installs" in result.summary
+
+
 def test_channel_with_an_update_is_an_alternative() -> None:
     explanation = explain_drawing("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b2")
     (alternative,) = of_resolver(explanation).alternatives

@@ -300,7 +300,7 @@ class PackageGraph:
 
     @cached_property
     def bundles_without_channel(self) -> tuple[str, ...]:
-        """Rendered bundles that are in no channel. opm refuses a catalog with such a bundle."""
+        """Rendered bundles that are in no channel. opm rejects a catalog with such a bundle."""
         bundles = self.package.by_name.values()
         return tuple(b.name for b in bundles if b.csv is None and b.name not in self.channels_by_entry)
 

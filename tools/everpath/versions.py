@@ -16,6 +16,7 @@ __all__ = [
     "parse_or_none",
     "parse_tolerant",
     "parse_tolerant_or_none",
+    "release_error",
     "underline",
     "version_suffix",
 ]
@@ -210,6 +211,12 @@ def parse_tolerant_or_none(text: str | None) -> Version | None:
         return None
 
 
+def release_error(text: str) -> str | None:
+    """Return why a text is not the release of a bundle, which has the grammar of a pre-release; else None."""
+    errors = _identifier_errors(text, 0, "release", has_numbers=True)
+    return next((reason for _, reason in errors), None)
+
+
 def version_suffix(name: str) -> str | None:
     """Return the part at the end of a name, such as a bundle's, that looks like a version."""
     return next((match[1] for pattern in _VERSION_SUFFIXES if (match := pattern.search(name))), None)
@@ -320,10 +327,10 @@ def _find_errors(text: str) -> Iterator[tuple[int, str]]:
         yield len(text), "a version has three numbers, MAJOR.MINOR.PATCH"
         return
     if dash:
-        yield from _identifier_errors(prerelease, at, "pre-release")
+        yield from _identifier_errors(prerelease, at, "pre-release", has_numbers=True)
         at += len(prerelease) + 1
     if plus:
-        yield from _identifier_errors(build, at, "build")
+        yield from _identifier_errors(build, at, "build", has_numbers=False)
 
 
 def _number_errors(number: str, at: int, name: str) -> Iterator[tuple[int, str]]:
@@ -351,7 +358,8 @@ def _value_errors(number: str, at: int, what: str) -> Iterator[tuple[int, str]]:
         yield at, f"{what} does not fit into 64 bits"
 
 
-def _identifier_errors(joined: str, at: int, name: str) -> Iterator[tuple[int, str]]:
+def _identifier_errors(joined: str, at: int, name: str, *, has_numbers: bool) -> Iterator[tuple[int, str]]:
+    """Yield the errors in identifiers. `has_numbers`: those of digits are numbers, without leading zeros."""
     for identifier in joined.split("."):
         allowed = len(identifier) - len(identifier.lstrip(_IDENTIFIER_CHARACTERS))
         if not identifier:
@@ -359,8 +367,8 @@ def _identifier_errors(joined: str, at: int, name: str) -> Iterator[tuple[int, s
         elif allowed < len(identifier):
             character = identifier[allowed]
             yield at + allowed, f"{character!r} is not allowed in a {name}: only letters, digits and -"
-        elif name == "pre-release" and _count_digits(identifier) == len(identifier):
-            yield from _value_errors(identifier, at, "a number in the pre-release")
+        elif has_numbers and _count_digits(identifier) == len(identifier):
+            yield from _value_errors(identifier, at, f"a number in the {name}")
         at += len(identifier) + 1
 
 

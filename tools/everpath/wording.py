@@ -25,11 +25,11 @@ MAX_NAMES: Final = 8
 
 _VERSION: Final = re.compile(r"v?(\d+\.\d+\.\d+.*)$")
 
-# The version at the end of an entry's name, and a place where a name starts that users do not copy.
+# The version at the end of an entry's name, and the start of a name that is not quoted or part of a path.
 _ENTRY_VERSION: Final = re.compile(
-    r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?(?![\w/:@'\"]|\.\w)"
+    r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?(?![\w/@'\"]|\.\w|:\S)"
 )
-_NOT_COPIED: Final = re.compile(r"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-])")
+_NAME_START: Final = re.compile(r"(?<![\w./@:'\"-])")
 
 #: Letters that are mistaken for digits, and the digits.
 _LOOKALIKES: Final = str.maketrans("oil", "011")
@@ -38,8 +38,11 @@ _LOOKALIKES: Final = str.maketrans("oil", "011")
 _MAX_NEIGHBOURS: Final = 12
 
 
-def join_names(names: Iterable[str], limit: int = MAX_NAMES, *, total: int = 0) -> str:
-    """Return `a, b and c`, or `a, b and 7 more`. `total` is the count if not all names are given."""
+def join_names(names: Iterable[str], limit: int | None = MAX_NAMES, *, total: int = 0) -> str:
+    """Return `a, b and c`, or `a, b and 7 more`; with the limit None all names.
+
+    `total` is the count if not all names are given.
+    """
     all_names = list(names)
     visible, total = list(map(quote_empty, all_names[:limit])), max(total, len(all_names))
     if total > len(visible):
@@ -76,17 +79,17 @@ def skip_clause(skippers: Collection[str]) -> str:
     return f"{join_names(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
 
 
-def shorten_names(text: str, package: str) -> str:
+def shorten_names(text: str, package: str, keep: Collection[str] = ()) -> str:
     """Replace every `PACKAGE.vVERSION` in a text by `vVERSION`.
 
-    A name in quotes, after `replaces: ` or after `did you mean ` is kept, because users copy it; so is a part
-    of a path.
+    The names `keep`, which users copy, are not replaced; neither is a name in quotes or a part of a path.
     """
     prefix = f"{package}."
     at = text.find(prefix)
     while at >= 0:
         end = at + len(prefix)
-        if _NOT_COPIED.match(text, at) and _ENTRY_VERSION.match(text, end):
+        version = _ENTRY_VERSION.match(text, end) if _NAME_START.match(text, at) else None
+        if version is not None and text[at : version.end()] not in keep:
             text = text[:at] + text[end:]
         at = text.find(prefix, at + 1)
     return text

@@ -13,10 +13,10 @@ from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.model.progress import Progress
-from everpath.reporters.formatting import join_names, printable
+from everpath.reporters.formatting import printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import InstalledVersion, find_installed
-from everpath.wording import count
+from everpath.wording import count, join_names
 
 _MAX_NAMES: Final = 5
 

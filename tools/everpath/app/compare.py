@@ -101,7 +101,7 @@ def is_failure(comparison: Comparison | Matrix, fail_on: str) -> bool:
     """True if a comparison has changes that `--fail-on` selects."""
     if fail_on == "never":
         return False
-    if comparison.stranded or comparison.errors:
+    if comparison.regressions or comparison.errors:
         return True
     return fail_on == "different-path" and comparison.changed_paths > 0
 
@@ -116,7 +116,7 @@ def _load(inputs: Inputs, scope: ComparisonScope, progress: Progress | None) -> 
 def _reject_single_bundles(catalogs: Iterable[Catalog]) -> None:
     """Raise UsageError for the folder of one bundle: everything else would seem to be removed."""
     for catalog in catalogs:
-        if any(package.is_one_release for package in catalog.packages):
+        if any(package.is_single_bundle for package in catalog.packages):
             raise UsageError(
                 f"{catalog.name} is the folder of one bundle and does not say what else its package has",
                 hint="compare two catalogs, or two operators repositories",

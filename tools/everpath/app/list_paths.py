@@ -18,9 +18,9 @@ from everpath.paths.bundle_selector import SelectedBundles, select_bundles, sele
 from everpath.paths.constraints import ConstraintKind, PathConstraint
 from everpath.paths.hop_graph import PathResolver
 from everpath.paths.report import PathsQuery, PathsReport, report_paths
-from everpath.reporters.formatting import join_names
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.versions import Version, VersionError, parse_tolerant
+from everpath.wording import join_names
 
 
 class PathsResult(NamedTuple):

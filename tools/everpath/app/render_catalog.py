@@ -18,7 +18,7 @@ from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.sources import STANDARD_INPUT, Sources
-from everpath.model import OpmError, Place
+from everpath.model import OpmError, Place, ProblemKind
 from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
@@ -151,7 +151,7 @@ class CatalogRenderer:
     def _render_folder(self, folder: str, image: str | None) -> RenderedBundle:
         contents = load_bundle_contents(folder)
         for problem in contents.problems:
-            if problem.kind in ("unreadable-document", "several-csvs"):
+            if problem.kind in (ProblemKind.UNREADABLE_DOCUMENT, ProblemKind.SEVERAL_CSVS):
                 self._on_warning(RenderWarning(problem.message, problem.place, problem.fix))
         if image is None:
             image = expand_image_template(contents, self._image_template) if self._image_template else ""

@@ -25,15 +25,15 @@ from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import ResolverName, olm_v1, opm
 from everpath.resolvers.catalog_candidates import served_package
-from everpath.rules.fixes.edits import Edit, add_skips, apply_edit, widen_range
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, apply_edit, widen_range
 from everpath.upgrade_path.path import UpgradePath
 from everpath.wording import join_names
 
 #: Channels in which a fix is tried, those with the newest heads first.
-_MOST_CHANNELS: Final = 3
+_MAX_CHANNELS: Final = 3
 
 #: Names that are added to `skips`; for more, a range is the shorter edit.
-_MOST_SKIPPED: Final = 3
+_MAX_SKIPPED: Final = 3
 
 
 class AllChannels:
@@ -204,7 +204,7 @@ class AllChannelsComparison:
             for outcome, names in affected.items()
             for cause in causes(trials, self._pair, dict.fromkeys(names, outcome))
         ]
-        fixes: dict[int, Edit] = {}
+        fixes: dict[int, ChannelEdit] = {}
         for group in group_by_edits([each for each in regressions if each.outcome.is_regression]):
             fix = self._find_fix(trials, group, resolvers) or NO_FIX_FOUND
             fixes.update(dict.fromkeys(map(id, group), fix))
@@ -213,21 +213,21 @@ class AllChannelsComparison:
 
     def _find_fix(
         self, trials: ChannelTrials, group: Sequence[Regression], resolvers: Sequence[ResolverName]
-    ) -> Edit | None:
+    ) -> ChannelEdit | None:
         """Return an edit of one channel that fixes all and harms no path there; else undo the causes."""
         stops = sorted({self._pair.new.last(name) for each in group for name in each.cause.affected})
         headed = [g for g in self._new.served.channels if g.head is not None and g.head in g.versions]
         headed.sort(key=lambda g: (g.versions[g.head or ""].key, g.name), reverse=True)
-        for graph in headed[:_MOST_CHANNELS]:
+        for graph in headed[:_MAX_CHANNELS]:
             for edit in _candidate_edits(graph, stops):
                 trial = apply_edit(graph, edit)
                 served = self._new.served.package
                 channels = tuple(trial.channel if c.name == trial.name else c for c in served.channels)
                 merged = AllChannels(PackageGraph(served._replace(channels=channels))).graph
                 if resolves_all(trials, merged, group) and _is_harmless(graph, trial, resolvers):
-                    return Edit(f"{edit.text} in channel {graph.name}", ())
+                    return ChannelEdit(f"{edit.text} in channel {graph.name}", ())
         edits = tuple(dict.fromkeys(edit for each in group for edit in each.cause.edits))
-        return Edit(join_names([edit.undo for edit in edits]), ()) if edits else None
+        return ChannelEdit(join_names([edit.undo for edit in edits]), ()) if edits else None
 
 
 def _only_without_channels(
@@ -256,10 +256,10 @@ def _is_same_outcome(row: VersionOutcome, other: VersionOutcome) -> bool:
     return new == other_new and (old == other_old or row.outcome is other.outcome)
 
 
-def _candidate_edits(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
+def _candidate_edits(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[ChannelEdit]:
     assert graph.head is not None  # channels without a head are not tried
     others = [stop for stop in stops if stop != graph.head]
-    if others and len(others) <= _MOST_SKIPPED:
+    if others and len(others) <= _MAX_SKIPPED:
         yield add_skips(graph, graph.head, others)
     if others and (edit := widen_range(graph, graph.head, others)) is not None:
         yield edit

@@ -65,7 +65,7 @@ class Comparison:
         return Counter(row.outcome for row in self.rows)
 
     @property
-    def stranded(self) -> int:
+    def regressions(self) -> int:
         """Number of rows that are regressions."""
         return sum(number for outcome, number in self.counts.items() if outcome.is_regression)
 

@@ -16,14 +16,14 @@ from everpath.comparison.outcomes import ChannelPair, PathOutcome
 from everpath.comparison.trials import ChannelTrials
 
 #: Entries that are resolved in search of the causes in one channel; a trial resolves all of its entries.
-_MOST_RESOLVED: Final = 30_000
+_MAX_RESOLVED: Final = 30_000
 
 #: Trials in a channel of any size: at least, and at most.
 _FEWEST_TRIALS: Final = 12
-_MOST_TRIALS: Final = 150
+_MAX_TRIALS: Final = 150
 
 #: Number of searches for edits that only together cause a problem.
-_MOST_GROUPS: Final = 3
+_MAX_GROUPS: Final = 3
 
 #: Undoes edits and returns the versions whose problem that resolves.
 _Trial = Callable[[Collection[Difference]], frozenset[str]]
@@ -39,7 +39,7 @@ class Cause(NamedTuple):
 def causes(trials: ChannelTrials, pair: ChannelPair, affected: Mapping[str, PathOutcome]) -> list[Cause]:
     """Return the causes for some installed versions; each version is in exactly one of them."""
     edits = sorted(trials.edits, key=_is_remote(pair, affected))
-    budget = _Budget(max(_FEWEST_TRIALS, min(_MOST_TRIALS, _MOST_RESOLVED // len(trials.new.entries))))
+    budget = _Budget(max(_FEWEST_TRIALS, min(_MAX_TRIALS, _MAX_RESOLVED // len(trials.new.entries))))
 
     def try_without(undone: Collection[Difference]) -> frozenset[str]:
         budget.left -= 1
@@ -126,7 +126,7 @@ def _groups_of_edits(
     edits: Sequence[Difference], affected: frozenset[str], try_without: _Trial, budget: _Budget
 ) -> Iterator[Cause]:
     """Yield edits that are a cause only together. Edits of one kind are tried before all edits."""
-    for _ in range(_MOST_GROUPS):
+    for _ in range(_MAX_GROUPS):
         if not affected or budget.left <= 0:
             return
         name = min(affected)

@@ -25,7 +25,7 @@ class ChangeKind(StrEnum):
     DOWNGRADED = "downgraded"
     HEAD_MOVED_BACK = "head-moved-back"
     UNREACHABLE = "unreachable-release"
-    REFUSED = "refused-by-opm"
+    REJECTED_BY_OPM = "rejected-by-opm"
     REPUBLISHED = "republished"
     DIFFERENT_PATH = "different-path"
     FURTHER_BEHIND = "further-behind"
@@ -52,7 +52,7 @@ _SEVERITIES: Final = {
     ChangeKind.DOWNGRADED: Severity.WARNING,
     ChangeKind.HEAD_MOVED_BACK: Severity.WARNING,
     ChangeKind.UNREACHABLE: Severity.WARNING,
-    ChangeKind.REFUSED: Severity.WARNING,
+    ChangeKind.REJECTED_BY_OPM: Severity.WARNING,
     ChangeKind.REPUBLISHED: Severity.WARNING,
     ChangeKind.DIFFERENT_PATH: Severity.WARNING,
     ChangeKind.FURTHER_BEHIND: Severity.WARNING,

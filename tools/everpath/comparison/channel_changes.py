@@ -15,7 +15,7 @@ from everpath.comparison.installed_paths import InstalledPaths
 from everpath.graph import ChannelGraph
 from everpath.resolvers import ResolverName, olm_v0, opm
 from everpath.rules.findings import Severity
-from everpath.rules.fixes.edits import Edit, add_skips, apply_edit, widen_range
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, apply_edit, widen_range
 from everpath.wording import join_names
 
 
@@ -38,7 +38,7 @@ def channel_changes(old: ChannelGraph, new: ChannelGraph, comparison: ChannelCom
     if is_valid_channel(old) and not is_valid_channel(new):
         error = opm.validate_channel(new).error
         yield _change(
-            ChangeKind.REFUSED, new, "opm rejects the new channel; it accepted the old one"
+            ChangeKind.REJECTED_BY_OPM, new, "opm rejects the new channel; it accepted the old one"
         )._replace(reasons=() if error is None else (f"opm validate: {error}",), fix=opm_fix(new))
     for name, version in new.versions.items():
         before = old.versions.get(name)
@@ -86,7 +86,9 @@ def _dead_ends(old: ChannelGraph, new: ChannelGraph, comparison: ChannelComparis
         )
 
 
-def _fix_for_dead_ends(new: ChannelGraph, names: Sequence[str], comparison: ChannelComparison) -> Edit | None:
+def _fix_for_dead_ends(
+    new: ChannelGraph, names: Sequence[str], comparison: ChannelComparison
+) -> ChannelEdit | None:
     """Return an edit of the head, or of the newest of several heads, that gives all of them an update.
 
     It was tried under all resolvers and with opm.

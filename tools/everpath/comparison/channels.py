@@ -22,7 +22,7 @@ from everpath.comparison.outcomes import ChannelPair, PathOutcome, VersionOutcom
 from everpath.comparison.trials import ChannelTrials
 from everpath.graph import ChannelGraph
 from everpath.resolvers import ResolverName
-from everpath.rules.fixes.edits import Edit
+from everpath.rules.fixes.edits import ChannelEdit
 from everpath.wording import join_names
 
 #: Outcomes that are reported with the edits that cause them.
@@ -33,9 +33,9 @@ REPORTED_OUTCOMES: Final = (
     PathOutcome.DIFFERENT_PATH,
 )
 
-NO_FIX_FOUND: Final = Edit("compare smaller steps: undoing no edit was found to fix this", ())
+NO_FIX_FOUND: Final = ChannelEdit("compare smaller steps: undoing no edit was found to fix this", ())
 
-_TOO_MANY_EDITS: Final = Edit("compare smaller steps: no edit that was tried fixes all of this", ())
+_TOO_MANY_EDITS: Final = ChannelEdit("compare smaller steps: no edit that was tried fixes all of this", ())
 
 
 class ChannelComparison(NamedTuple):
@@ -63,7 +63,7 @@ class ChannelComparison(NamedTuple):
             Regression(sorted(pairs, key=lambda pair: pair.resolver), outcome, cause)
             for pairs, outcome, cause in merge_by_resolver(trials, found)
         ]
-        fixes: dict[int, Edit] = {}
+        fixes: dict[int, ChannelEdit] = {}
         for group in group_by_edits([each for each in regressions if each.outcome.is_regression]):
             fix = find_fix(trials, self.pairs, group)
             if fix is None:
@@ -127,7 +127,7 @@ def compare_channel(
     return ChannelComparison(pairs, rows)
 
 
-def regression_change(regression: Regression, fix: Edit | None) -> Change:
+def regression_change(regression: Regression, fix: ChannelEdit | None) -> Change:
     """Return the change that reports a regression or a changed path."""
     pairs, outcome, cause = regression
     change = _outcome_change(pairs, outcome, cause.affected)

@@ -20,11 +20,11 @@ from everpath.wording import count, join_hops, join_names
 _SHOWN_HOPS: Final = (7, 3, 2)
 
 #: Versions at which paths end that are explained, and reasons for each.
-_MOST_STOPS: Final = 3
-_MOST_REASONS: Final = 3
+_MAX_STOPS: Final = 3
+_MAX_REASONS: Final = 3
 
 #: Affected versions whose paths are searched for equal versions.
-_MOST_SEARCHED: Final = 20
+_MAX_SEARCHED: Final = 20
 
 
 def outcome_message(pairs: Sequence[ChannelPair], outcome: PathOutcome, names: Sequence[str]) -> str:
@@ -78,10 +78,10 @@ def describe_path(paths: InstalledPaths, name: str) -> str:
 
 def stop_reasons(pair: ChannelPair, stops: Sequence[str]) -> Iterator[str]:
     """Yield why paths end at some versions, of many only the first."""
-    for stop in stops[:_MOST_STOPS]:
+    for stop in stops[:_MAX_STOPS]:
         yield from _stop_reason(pair, stop)
-    if len(stops) > _MOST_STOPS:
-        yield f"{count(len(stops) - _MOST_STOPS, 'more version')} without a further update"
+    if len(stops) > _MAX_STOPS:
+        yield f"{count(len(stops) - _MAX_STOPS, 'more version')} without a further update"
 
 
 def _stop_reason(pair: ChannelPair, stop: str) -> Iterator[str]:
@@ -100,9 +100,9 @@ def _stop_reason(pair: ChannelPair, stop: str) -> Iterator[str]:
             if step.edge and step.result is CandidateResult.REFUSED
         ]
     else:
-        edges = graph.sample_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
+        edges = graph.sample_successors(stop, _MAX_REASONS)[0] if stop in graph.entries else []
         refused = [f"{edge}, but {olm_v1.rejection_reason(graph, stop, edge.successor)}" for edge in edges]
-    yield from refused[:_MOST_REASONS]
+    yield from refused[:_MAX_REASONS]
     if not refused:
         covers = f", skips it or covers {version}" if version is not None else " or skips it"
         where = "any channel of the new package" if pair.new.is_all_channels else "the new channel"
@@ -112,7 +112,7 @@ def _stop_reason(pair: ChannelPair, stop: str) -> Iterator[str]:
 def equal_version_reasons(pairs: Sequence[ChannelPair], names: Iterable[str]) -> Iterator[str]:
     """Yield equal versions on a path: between them OLM v1's choice may differ from run to run."""
     paths = [each for pair in pairs for each in (pair.old, pair.new)]
-    searched = ((each, name) for name in islice(names, _MOST_SEARCHED) for each in paths)
+    searched = ((each, name) for name in islice(names, _MAX_SEARCHED) for each in paths)
     groups = dict.fromkeys(tuple(sorted(g)) for each, name in searched if (g := each.equal_versions(name)))
-    for group in islice(groups, _MOST_STOPS):
+    for group in islice(groups, _MAX_STOPS):
         yield f"{join_names(group)} have the same version; OLM v1 may choose either"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, TypeVar
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Bundle, Channel, Deprecations, Entry, Package, Place
+from everpath.model import DEPENDENCY_PROPERTIES, Bundle, Channel, Deprecations, Entry, Package, Place
 from everpath.resolvers import olm_v0
 from everpath.wording import join_names
 
@@ -38,7 +38,6 @@ class EditKind(StrEnum):
 
 _FIELDS: Final = {EditKind.REPLACES: "replaces", EditKind.SKIPS: "skips", EditKind.RANGE: "skip_range"}
 _BUNDLES: Final = (EditKind.BUNDLE_GONE, EditKind.BUNDLE_ADDED, EditKind.VERSION, EditKind.BUNDLE)
-_DEPENDENCIES: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 _DEPRECATIONS: Final = (EditKind.DEPRECATED, EditKind.UNDEPRECATED)
 
 
@@ -164,7 +163,9 @@ def _bundle_edits(old: ChannelGraph, new: ChannelGraph, entry: Entry) -> Iterato
 
 def _dependency_changes(before: Bundle, after: Bundle) -> Iterator[str]:
     """Yield changed dependencies. OLM v1 rejects every bundle that declares one of them."""
-    then, now = ({p.type for p in bundle.properties if p.type in _DEPENDENCIES} for bundle in (before, after))
+    then, now = (
+        {p.type for p in bundle.properties if p.type in DEPENDENCY_PROPERTIES} for bundle in (before, after)
+    )
     if more := sorted(now - then):
         yield f"now declares {join_names(more)}"
     if fewer := sorted(then - now):

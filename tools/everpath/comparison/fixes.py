@@ -16,11 +16,11 @@ from everpath.comparison.trials import ChannelTrials
 from everpath.graph import ChannelGraph
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.rules.fixes.edits import Edit, add_skips, apply_edit, set_range, set_replaces
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, apply_edit, set_range, set_replaces
 from everpath.wording import join_names
 
 #: Names that are added to `skips`; for more, a range is the shorter edit.
-_MOST_SKIPPED: Final = 3
+_MAX_SKIPPED: Final = 3
 
 
 class Regression(NamedTuple):
@@ -45,7 +45,7 @@ def group_by_edits(regressions: Iterable[Regression]) -> list[list[Regression]]:
 
 def find_fix(
     trials: ChannelTrials, pairs: Sequence[ChannelPair], regressions: Sequence[Regression]
-) -> Edit | None:
+) -> ChannelEdit | None:
     """Return the first edit that resolves all regressions, harms no other version, and that opm accepts.
 
     `regressions` are a group, `pairs` are those of all resolvers. Undoing the causing edits is tried last, or
@@ -54,7 +54,9 @@ def find_fix(
     """
     new = trials.new
     edits = tuple(dict.fromkeys(edit for regression in regressions for edit in regression.cause.edits))
-    undo = [(Edit(join_names([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
+    undo = (
+        [(ChannelEdit(join_names([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
+    )
     is_rejected = not opm.validate_channel(new).is_valid
     must_be_valid = not is_rejected or any(opm.validate_channel(graph).is_valid for _, graph in undo)
     only_removals = bool(edits) and all(edit.kind is EditKind.REMOVED for edit in edits)
@@ -107,7 +109,7 @@ def keeps_all_goals(
     )
 
 
-def _candidate_edits(pair: ChannelPair, new: ChannelGraph, cause: Cause) -> Iterator[Edit]:
+def _candidate_edits(pair: ChannelPair, new: ChannelGraph, cause: Cause) -> Iterator[ChannelEdit]:
     """Yield edits to try, the least intrusive first."""
     stops = sorted({pair.new.last(name) for name in cause.affected})
     if (head := new.head) is not None and (others := [stop for stop in stops if stop != head]):
@@ -115,7 +117,7 @@ def _candidate_edits(pair: ChannelPair, new: ChannelGraph, cause: Cause) -> Iter
         high = new.versions.get(head)
         if high is not None and len(versions) == len(others) and max(versions) < high:
             is_safe_to_skip = all(stop in new.skippers or stop not in new.entries for stop in others)
-            if len(others) <= _MOST_SKIPPED and is_safe_to_skip:
+            if len(others) <= _MAX_SKIPPED and is_safe_to_skip:
                 yield add_skips(new, head, others)
             entry, wanted, known = new.entries[head], f">={min(versions)} <{high}", new.ranges.get(head)
             if known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals):
@@ -125,7 +127,7 @@ def _candidate_edits(pair: ChannelPair, new: ChannelGraph, cause: Cause) -> Iter
     yield from _merged_heads(pair.old.graph, new)
 
 
-def _merged_heads(old: ChannelGraph | None, new: ChannelGraph) -> Iterator[Edit]:
+def _merged_heads(old: ChannelGraph | None, new: ChannelGraph) -> Iterator[ChannelEdit]:
     """Yield edits by which the highest of several heads replaces or skips the others."""
     ranked = sorted((n for n in new.heads if n in new.versions), key=lambda n: (new.versions[n].key, n))
     if len(new.heads) < 2 or len(ranked) < len(new.heads):
@@ -138,5 +140,5 @@ def _merged_heads(old: ChannelGraph | None, new: ChannelGraph) -> Iterator[Edit]
         if rest := [name for name in others if name != old.head]:
             [entry] = edit.entries
             more = entry._replace(skips=(*entry.skips, *rest))
-            yield Edit(f"{edit.text} and add {', '.join(rest)} to its skips", (more,))
+            yield ChannelEdit(f"{edit.text} and add {', '.join(rest)} to its skips", (more,))
     yield add_skips(new, highest, others)

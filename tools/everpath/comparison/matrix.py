@@ -64,14 +64,14 @@ class MatrixRow(NamedTuple):
 class CatalogUpdate(NamedTuple):
     """The step from one catalog to the next: numbers of regressions and of changed paths, and the changes."""
 
-    stranded: int
+    regressions: int
     changed_paths: int
     changes: tuple[Change, ...]
 
     @property
     def cut_off(self) -> int:
         """Number of versions that are cut off, including those only cut off without `channels`."""
-        return self.stranded + regressions_without_channels(self.changes)
+        return self.regressions + regressions_without_channels(self.changes)
 
     @property
     def has_dead_end(self) -> bool:
@@ -91,8 +91,8 @@ class Matrix:
     without_channels: tuple[MatrixRow, ...] = ()
 
     @property
-    def stranded(self) -> int:
-        return sum(update.stranded for update in self.updates)
+    def regressions(self) -> int:
+        return sum(update.regressions for update in self.updates)
 
     @property
     def errors(self) -> int:

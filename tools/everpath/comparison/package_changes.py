@@ -52,7 +52,7 @@ def _unlisted_bundles(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
         listed = join_names(names)
         yield Change(
-            ChangeKind.REFUSED,
+            ChangeKind.REJECTED_BY_OPM,
             new.name,
             None,
             f"opm rejects the new catalog: {listed} {are} in no channel",
@@ -74,7 +74,7 @@ def opm_error_changes(new: PackageGraph, old: PackageGraph | None = None) -> Ite
     for error in found:
         if (error.rule, error.channel) not in before:
             yield Change(
-                ChangeKind.REFUSED,
+                ChangeKind.REJECTED_BY_OPM,
                 new.name,
                 error.channel,
                 f"opm rejects the new catalog: {error.message}",

@@ -6,7 +6,7 @@ compares two sets of CRDs; `check_upgrades` does so for every hop that OLM takes
 
 from __future__ import annotations
 
-__all__ = ["BundleCrds", "Hops", "UnsafeChange", "Upgrade", "check_upgrades", "find_unsafe_changes"]
+__all__ = ["BundleCrds", "HopChannels", "UnsafeChange", "Upgrade", "check_upgrades", "find_unsafe_changes"]
 
 from everpath.crd_upgrade_safety.unsafe_changes import UnsafeChange, find_unsafe_changes
-from everpath.crd_upgrade_safety.upgrades import BundleCrds, Hops, Upgrade, check_upgrades
+from everpath.crd_upgrade_safety.upgrades import BundleCrds, HopChannels, Upgrade, check_upgrades

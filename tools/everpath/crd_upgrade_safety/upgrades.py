@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BundleCrds", "Hops", "Upgrade", "check_upgrades"]
+__all__ = ["BundleCrds", "HopChannels", "Upgrade", "check_upgrades"]
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -15,7 +15,7 @@ BundleCrds = Mapping[str, tuple[CustomResourceDefinition, ...]]
 #: The generation of OLM, `v0` or `v1`, and the channel in which it takes a hop.
 OlmChannel = tuple[str, str]
 #: For each installed bundle its successors, and where each is chosen.
-Hops = Mapping[str, Mapping[str, tuple[OlmChannel, ...]]]
+HopChannels = Mapping[str, Mapping[str, tuple[OlmChannel, ...]]]
 
 
 class Upgrade(NamedTuple):
@@ -27,7 +27,7 @@ class Upgrade(NamedTuple):
     taken_by: tuple[OlmChannel, ...] = ()
 
 
-def check_upgrades(hops: Hops, crds: BundleCrds) -> Iterator[Upgrade]:
+def check_upgrades(hops: HopChannels, crds: BundleCrds) -> Iterator[Upgrade]:
     """Compare the CRDs of every hop between two bundles whose CRDs are known, in order of name."""
     stored = _stored_versions(hops, crds)
     for before in sorted(hops):
@@ -37,7 +37,7 @@ def check_upgrades(hops: Hops, crds: BundleCrds) -> Iterator[Upgrade]:
                 yield Upgrade(before, after, tuple(changes), hops[before][after])
 
 
-def _stored_versions(hops: Hops, crds: BundleCrds) -> dict[str, dict[str, frozenset[str]]]:
+def _stored_versions(hops: HopChannels, crds: BundleCrds) -> dict[str, dict[str, frozenset[str]]]:
     """For each bundle and CRD the versions in which objects may be stored on a cluster that runs the bundle.
 
     They are the storage versions of the bundle and of every bundle from which OLM can upgrade to it.

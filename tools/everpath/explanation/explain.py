@@ -17,13 +17,14 @@ from everpath.model import Catalog, OpmError
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import FailureKind
 from everpath.rules.opm_errors import opm_errors
+from everpath.upgrade_path.reasons import goal_name
 from everpath.wording import join_hops
 
 #: Longest path that is shown as a whole; of others, how many versions at the start and at the end.
 _SHOWN_HOPS: Final = (8, 6, 1)
 
 #: Number of opm's errors that are shown; opm itself stops at the first.
-_MOST_OPM_ERRORS: Final = 3
+_MAX_OPM_ERRORS: Final = 3
 
 
 class ResolverExplanation(NamedTuple):
@@ -43,14 +44,14 @@ class ResolverExplanation(NamedTuple):
 class Explanation(NamedTuple):
     """Where the installed version is, an explanation for each resolver, and checks for the cluster.
 
-    `refused`: what opm rejects of the package, with the name of the catalog.
+    `opm_errors`: what opm rejects of the package, with the name of the catalog.
     """
 
     query: ExplainQuery
     location: tuple[str, ...]
     explanations: tuple[ResolverExplanation, ...]
     checks: tuple[ClusterCheck, ...]
-    refused: tuple[tuple[str, OpmError], ...] = ()
+    opm_errors: tuple[tuple[str, OpmError], ...] = ()
 
     @property
     def reaches_goal(self) -> bool:
@@ -92,7 +93,7 @@ def explain(
     ]
     error_texts = (
         opm_error_text(error, catalog if len(sources) > 1 else None)
-        for catalog, error in errors[:_MOST_OPM_ERRORS]
+        for catalog, error in errors[:_MAX_OPM_ERRORS]
     )
     sentences = (*location(sources, query), *error_texts)
     return Explanation(query, sentences, explanations, tuple(checks), tuple(errors))
@@ -112,7 +113,9 @@ def _summary(trace: ResolverTrace) -> str:
         upgrades = f"upgrades {here} to" if here else "installs"
         return f"{olm} {upgrades} {decision.next}{origin}."
     if trace.reaches_goal:
-        return f"{olm} does not upgrade {here}: it is the head."
+        # With several channels or catalogs only the path knows the channel of its goal.
+        is_goal = f"is {goal_name(trace.graph, trace.last or '')}" if trace.graph else trace.path.reason
+        return f"{olm} does not upgrade {here}: it {is_goal}."
     return f"{olm} does not upgrade {here}."
 
 

@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry
 from everpath.ranges import Range
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
-from everpath.rules.fixes.edits import Edit, add_skips, apply_edit, join_edits, set_range
+from everpath.rules.fixes.edits import ChannelEdit, add_skips, apply_edit, join_edits, set_range
 from everpath.rules.fixes.trials import FixTrials
 from everpath.upgrade_path.goals import path_goals
 from everpath.versions import Version
@@ -40,11 +40,11 @@ class FixSearch:
         graph = trace.graph
         return cls(trace, query, graph) if graph is not None and trace.source is not None else None
 
-    def helps(self, edit: Edit) -> bool:
+    def helps(self, edit: ChannelEdit) -> bool:
         """Return whether the installed version reaches its goal after an edit, and no other is worse off."""
         return self._trials.regression(edit) is None and self._reaches_goal(apply_edit(self._graph, edit))
 
-    def combine(self, edits: Iterable[Edit]) -> Edit | None:
+    def combine(self, edits: Iterable[ChannelEdit]) -> ChannelEdit | None:
         """Combine edits; if that is not enough, also let a goal accept the installed version."""
         joined = _join_all(edits)
         if self.helps(joined):
@@ -52,28 +52,28 @@ class FixSearch:
         for edit in self._after_edit(joined).edits_to_goals():
             # This edit was computed for the channel after the others.
             entries = {entry.name: entry for entry in (*joined.entries, *edit.entries)}
-            both = Edit(f"{joined.text} and {edit.text}", tuple(entries.values()))
+            both = ChannelEdit(f"{joined.text} and {edit.text}", tuple(entries.values()))
             if self.helps(both):
                 return both
         return None
 
-    def _after_edit(self, edit: Edit) -> FixSearch:
+    def _after_edit(self, edit: ChannelEdit) -> FixSearch:
         return FixSearch(self._trace, self._query, apply_edit(self._graph, edit))
 
-    def release_after_edits(self, edits: Iterable[Edit]) -> str | None:
+    def release_after_edits(self, edits: Iterable[ChannelEdit]) -> str | None:
         """Describe several edits followed by a new release, if that works and harms no other version."""
         joined = _join_all(edits)
         release = self._after_edit(joined).new_release() if self._trials.regression(joined) is None else None
         return f"{joined.text}, then {release}" if release is not None else None
 
-    def edits_to_goals(self) -> list[Edit]:
+    def edits_to_goals(self) -> list[ChannelEdit]:
         """Return edits by which a new installation or a goal accepts the installed version."""
         installed = self._trace.installed
         low = installed.version if installed is not None else None
         targets = [t for t in self._targets if low is None or not self._is_below(t, low)]
         return [edit for t in targets for edit in self._edits_of(t) if self.helps(edit)]
 
-    def downgrades(self) -> list[Edit]:
+    def downgrades(self) -> list[ChannelEdit]:
         """Return the same for goals below the installed version; the text says that it is a downgrade."""
         installed = self._trace.installed
         if installed is None or (low := installed.version) is None:
@@ -96,7 +96,7 @@ class FixSearch:
         own = self._graph.versions.get(target)
         return own is not None and own < version
 
-    def _edits_of(self, target: str) -> Iterator[Edit]:
+    def _edits_of(self, target: str) -> Iterator[ChannelEdit]:
         installed = self._trace.installed
         if installed is None or installed.name == target:
             return
@@ -105,7 +105,7 @@ class FixSearch:
         if by_range is not None:
             yield by_range
 
-    def covering_range(self, name: str) -> Edit | None:
+    def covering_range(self, name: str) -> ChannelEdit | None:
         """Return the range of an entry from the installed version up to it; None without versions."""
         installed, high = self._trace.installed, self._graph.versions.get(name)
         low = installed.version if installed is not None else None
@@ -163,6 +163,6 @@ class FixSearch:
         return {trace.resolver: trace.reaches_goal for trace in found}
 
 
-def _join_all(edits: Iterable[Edit]) -> Edit:
+def _join_all(edits: Iterable[ChannelEdit]) -> ChannelEdit:
     """Join edits; of two for one entry the first wins."""
     return reduce(lambda first, second: join_edits(first, second) or first, edits)

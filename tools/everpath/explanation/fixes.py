@@ -18,7 +18,7 @@ from everpath.graph import Edge, PackageGraph
 from everpath.model import Catalog, Package, Place, SourcePosition
 from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Finding, Fix, Flaw, Severity
-from everpath.rules.fixes.edits import DeferredFix, Edit, FixedWith
+from everpath.rules.fixes.edits import ChannelEdit, DeferredFix, FixedWith
 from everpath.rules.lint import CATALOG_SUBJECTS, Selection, channel_violations, lint, to_finding
 from everpath.wording import NameSuggestions
 
@@ -36,7 +36,7 @@ _UNHELPFUL: Final = frozenset(("EP218",))
 _STRANDED: Final = frozenset(("EP206", "EP207"))
 
 #: Number of findings whose edits are tried; each trial resolves the channel.
-_MOST_TRIED: Final = 12
+_MAX_TRIED: Final = 12
 
 
 class ProposedFix(NamedTuple):
@@ -51,7 +51,7 @@ class ProposedFix(NamedTuple):
     name: str | None = None
     severity: Severity | None = None
     place: Place | None = None
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[ChannelEdit, ...] = ()
     position: SourcePosition | None = None
 
 
@@ -84,7 +84,7 @@ def _rule_fixes(
     """Yield the fixes of rules, the most severe first."""
     found = _relevant_findings(trace, query, catalog)
     for finding, flaw in sorted(found, key=lambda f: (-f[0].severity, f[0].entry != trace.last, f[0].rule)):
-        edit = flaw.fix if flaw is not None and isinstance(flaw.fix, Edit) else None
+        edit = flaw.fix if flaw is not None and isinstance(flaw.fix, ChannelEdit) else None
         text = finding.fix or f"see `everpath rules {finding.rule}`"
         if finding.rule in _RANGES:
             # The range that was probably meant; if no rule knows it, the range that is needed here.
@@ -103,7 +103,7 @@ def _helpful_fixes(
 ) -> Iterator[ProposedFix]:
     """Yield candidates without edits, and those whose edits help; if none does, other edits or a release."""
     with_edits = [fix for fix in candidates if fix.edits]
-    candidates = [fix for fix in candidates if not fix.edits or fix in with_edits[:_MOST_TRIED]]
+    candidates = [fix for fix in candidates if not fix.edits or fix in with_edits[:_MAX_TRIED]]
     tried = [(fix, [e for e in fix.edits if search.helps(e)]) for fix in candidates]
     for fix, helpful in tried:
         if helpful:
@@ -120,7 +120,7 @@ def _helpful_fixes(
 
 
 def _other_fixes(
-    trace: ResolverTrace, search: FixSearch, suggested: Sequence[Edit], *, is_last: bool
+    trace: ResolverTrace, search: FixSearch, suggested: Sequence[ChannelEdit], *, is_last: bool
 ) -> Iterator[ProposedFix]:
     """Yield edits that no rule suggests; `is_last`: if there is none, yield a text that says so."""
     joined = search.combine(suggested) if suggested else None
@@ -226,7 +226,7 @@ def _names(finding: Finding, flaw: Flaw | None) -> set[str | None]:
     names = {finding.entry}
     if flaw is not None:
         names.update(name for edge in flaw.because if isinstance(edge, Edge) for name in edge[:2])
-        names.update(entry.name for entry in (flaw.fix.entries if isinstance(flaw.fix, Edit) else ()))
+        names.update(entry.name for entry in (flaw.fix.entries if isinstance(flaw.fix, ChannelEdit) else ()))
     return names
 
 

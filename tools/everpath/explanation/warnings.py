@@ -5,14 +5,11 @@ from __future__ import annotations
 __all__ = ["warnings"]
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from everpath.explanation.trace import ResolverTrace
-from everpath.model import Bundle, Package
+from everpath.model import DEPENDENCY_PROPERTIES, Bundle, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import CandidateResult
-
-_REQUIREMENTS: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 
 
 def warnings(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
@@ -47,7 +44,7 @@ def _requirements(trace: ResolverTrace, bundle: Bundle) -> Iterator[str]:
 
 
 def _requirement(kind: str, value: object) -> str | None:
-    if kind not in _REQUIREMENTS:
+    if kind not in DEPENDENCY_PROPERTIES:
         return None
     stated = value if isinstance(value, Mapping) else {}
     if kind == "olm.package.required":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DEPENDENCY_PROPERTIES",
     "UNREAD",
     "Bundle",
     "Catalog",
@@ -18,6 +19,7 @@ __all__ = [
     "Package",
     "Place",
     "Problem",
+    "ProblemKind",
     "Property",
     "SourcePosition",
     "Unread",
@@ -25,6 +27,7 @@ __all__ = [
 ]
 
 from everpath.model.catalog import (
+    DEPENDENCY_PROPERTIES,
     UNREAD,
     Bundle,
     Catalog,
@@ -39,6 +42,7 @@ from everpath.model.catalog import (
     Package,
     Place,
     Problem,
+    ProblemKind,
     Property,
     Unread,
     UpdateMode,

@@ -11,6 +11,7 @@ properties are subclasses of a NamedTuple, because a NamedTuple itself has no `_
 from __future__ import annotations
 
 __all__ = [
+    "DEPENDENCY_PROPERTIES",
     "UNREAD",
     "Bundle",
     "Catalog",
@@ -25,6 +26,7 @@ __all__ = [
     "Package",
     "Place",
     "Problem",
+    "ProblemKind",
     "Property",
     "Unread",
     "UpdateMode",
@@ -55,6 +57,10 @@ _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "defaultChannel": ("annotations", "operators.operatorframework.io.bundle.channel.default.v1"),
     },
 }
+
+
+#: Properties by which a bundle requires something else on the cluster.
+DEPENDENCY_PROPERTIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
 class Place(NamedTuple):
@@ -214,7 +220,7 @@ class Deprecations(NamedTuple):
 class Declaration(NamedTuple):
     """An olm.package document, or what follows from bundles if there is none.
 
-    `inferred`: no bundle names a default channel. `single_bundle`: the input was the folder of one
+    `inferred`: no bundle names a default channel. `is_single_bundle`: the input was the folder of one
     bundle, so other releases of the package are unknown.
     """
 
@@ -222,7 +228,7 @@ class Declaration(NamedTuple):
     default_channel: str = ""
     inferred: bool = False
     mode: UpdateMode | None = None
-    single_bundle: bool = False
+    is_single_bundle: bool = False
 
 
 class _Package(NamedTuple):
@@ -249,7 +255,7 @@ class Package(_Package):
 
     @cached_property
     def channels_by_name(self) -> Mapping[str, tuple[Channel, ...]]:
-        """Channels by name, in the order of the file. opm refuses two channels with the same name."""
+        """Channels by name, in the order of the file. opm rejects two channels with the same name."""
         found: dict[str, tuple[Channel, ...]] = {}
         for channel in self.channels:
             found[channel.name] = (*found.get(channel.name, ()), channel)
@@ -261,9 +267,9 @@ class Package(_Package):
         return self.declarations[0].default_channel if self.declarations else ""
 
     @property
-    def is_one_release(self) -> bool:
+    def is_single_bundle(self) -> bool:
         """Whether the input was the folder of one bundle, so that other releases are unknown."""
-        return any(declaration.single_bundle for declaration in self.declarations)
+        return any(declaration.is_single_bundle for declaration in self.declarations)
 
     @cached_property
     def is_rendered(self) -> bool:
@@ -292,10 +298,31 @@ class Other(NamedTuple):
     place: Place
 
 
-class Problem(NamedTuple):
-    """Something that a loader could not put into the model. The rule named `kind` reports it."""
+class ProblemKind(StrEnum):
+    """What is wrong with a document. The value is the name of the rule that reports it."""
 
-    kind: str
+    UNREADABLE_DOCUMENT = "unreadable-document"
+    DUPLICATE_KEY = "duplicate-key"
+    BLANK_DOCUMENT = "blank-document"
+    MISSING_SCHEMA = "missing-schema"
+    WRONG_TYPE = "wrong-type"
+    NON_STRING_NAME = "non-string-name"
+    NOT_A_CATALOG_FILE = "not-a-catalog-file"
+    LOSSY_NUMBER = "lossy-number"
+    CASE_FOLDED_KEYS = "case-folded-keys"
+    MISSPELLED_KEY = "misspelled-key"
+    BAD_SEPARATOR = "bad-separator"
+    UNKNOWN_UPDATE_MODE = "unknown-update-mode"
+    UNTRIMMED_CHANNELS = "untrimmed-channels"
+    NO_CSV = "no-csv"
+    SEVERAL_CSVS = "several-csvs"
+    NO_ANNOTATIONS = "no-annotations"
+
+
+class Problem(NamedTuple):
+    """Something that a loader could not put into the model."""
+
+    kind: ProblemKind
     place: Place
     message: str
     fix: str | None = None

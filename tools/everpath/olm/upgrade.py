@@ -10,7 +10,6 @@ __all__ = [
     "until_hop_offered",
     "until_running",
     "until_target_or_hop",
-    "version_in_name",
 ]
 
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from everpath.olm.objects import Object, nested_str
 from everpath.olm.snapshot import OperatorSnapshot
 from everpath.olm.status import OperatorStatus
 from everpath.olm.subscription import is_unpacking
-from everpath.versions import parse_or_none
+from everpath.versions import parse_or_none, version_suffix
 
 
 class PendingHop(NamedTuple):
@@ -44,7 +43,7 @@ class Target(NamedTuple):
 
     def is_reached(self, csv: str, package: str) -> bool:
         version = self.text.removeprefix("v")
-        return csv in (self.text, f"{package}.v{version}") or version_in_name(csv) == version
+        return csv in (self.text, f"{package}.v{version}") or version_suffix(csv) == version
 
 
 def pending_hop(snapshot: OperatorSnapshot) -> PendingHop | None:
@@ -56,12 +55,6 @@ def pending_hop(snapshot: OperatorSnapshot) -> PendingHop | None:
     next_csv = snapshot.current_csv if snapshot.current_csv in csvs else next(iter(csvs), "")
     installed = snapshot.installed_csv if snapshot.installed_csv != next_csv else ""
     return PendingHop(plan, installed, next_csv, tuple(csv for csv in csvs if csv != next_csv))
-
-
-def version_in_name(csv: str) -> str:
-    """Return VERSION of a CSV name like PACKAGE.vVERSION; empty for other names."""
-    _, separator, version = csv.partition(".v")
-    return version if separator and parse_or_none(version) is not None else ""
 
 
 def hop_refusal(hop: PendingHop, target: Target, package: str, path: Sequence[str]) -> str:
@@ -76,8 +69,8 @@ def hop_refusal(hop: PendingHop, target: Target, package: str, path: Sequence[st
         if any(target.is_reached(csv, package) for csv in remaining):
             return ""
         return f"the upgrade path {' → '.join(path)} does not reach {target.text} after {hop.next_csv}"
-    next_version = parse_or_none(version_in_name(hop.next_csv))
-    target_version = parse_or_none(version_in_name(target.text) or target.text.removeprefix("v"))
+    next_version = parse_or_none(version_suffix(hop.next_csv))
+    target_version = parse_or_none(version_suffix(target.text))
     if next_version is None or target_version is None:
         return f"cannot compare {hop.next_csv} with {target.text}; --catalog PATH shows the upgrade path"
     return (

@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.suggestions import closest_match
 from everpath.ranges import Range, RangeError
 from everpath.simulate import InstalledVersion, find_installed
-from everpath.versions import Version, VersionError, parse_tolerant, underline
+from everpath.versions import Version, parse_tolerant_or_none, underline
 
 #: Characters that occur in ranges and in no name.
 _RANGE_LIKE: Final = re.compile(r"[<>=!|]")
@@ -41,12 +41,14 @@ def select_bundles(
     versions = _versions(package)
     if text in versions:
         return SelectedBundles(text, frozenset([text]), versions[text])
-    if (version := _version(text)) is not None:
-        names = frozenset(name for name, its in versions.items() if its == version)
+    if (version := parse_tolerant_or_none(text)) is not None:
+        names = frozenset(name for name, stated in versions.items() if stated == version)
         if names:
             return SelectedBundles(text, names, version)
     if allow_range and (wanted := _range(text)) is not None:
-        found = (name for name, its in versions.items() if its is not None and its in wanted.intervals)
+        found = (
+            name for name, version in versions.items() if version is not None and version in wanted.intervals
+        )
         return SelectedBundles(text, frozenset(found))
     raise _unknown(package, text, listing, f"package {package.name} has no bundle {text!r}")
 
@@ -72,14 +74,16 @@ def select_installed(
     """
     graphs = tuple(graphs)
     found = find_installed([package], text)
-    here = [asked for asked in found if any(asked.name in graph.entries for graph in graphs)] or found
+    here = [
+        installed for installed in found if any(installed.name in graph.entries for graph in graphs)
+    ] or found
     if len(here) > 1:
-        names = ", ".join(sorted(asked.name for asked in here))
+        names = ", ".join(sorted(installed.name for installed in here))
         raise UsageError(f"several bundles have version {text}: {names}", hint="use --from NAME")
-    asked = here[0]
-    is_named = any(asked.name in graph.replacers or asked.name in graph.skippers for graph in graphs)
-    if asked.is_known or asked.version is not None or is_named:
-        return asked
+    installed = here[0]
+    is_named = any(installed.name in graph.replacers or installed.name in graph.skippers for graph in graphs)
+    if installed.is_known or installed.version is not None or is_named:
+        return installed
     message = (
         f"package {package.name} has no bundle {text!r}, no entry names it, "
         "and the name does not end with a version"
@@ -91,19 +95,16 @@ def _versions(package: PackageGraph) -> dict[str, Version | None]:
     """Return all entries and bundles of the package with their versions, None if missing or invalid."""
     names = dict.fromkeys([*package.channels_by_entry, *package.package.by_name])
     return {
-        name: _version(bundle.version) if (bundle := package.package.by_name.get(name)) else None
+        name: parse_tolerant_or_none(bundle.version)
+        if (bundle := package.package.by_name.get(name))
+        else None
         for name in names
     }
 
 
-def _version(text: str | None) -> Version | None:
-    try:
-        return parse_tolerant(text) if text else None
-    except VersionError:
-        return None
-
-
 def _unknown(package: PackageGraph, text: str, listing: str, message: str) -> UsageError:
-    versions = {name: str(its) if its is not None else None for name, its in _versions(package).items()}
+    versions = {
+        name: str(version) if version is not None else None for name, version in _versions(package).items()
+    }
     match = closest_match(text, versions)
     return UsageError(message, hint=f"did you mean {match!r}?" if match else f"{listing} lists them")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from everpath.paths.bundle_selector import SelectedBundles
 from everpath.paths.hop_graph import HopGraph
 from everpath.paths.reachability import distances, hops_onto, reachable_from, shortest_path
-from everpath.paths.resolver_hops import fresh_install_v1, newest_first
+from everpath.paths.resolver_hops import new_install_v1, newest_first
 from everpath.resolvers import olm_v0
 from everpath.simulate import find_installed
 
@@ -116,17 +116,17 @@ def check_never(
         starts = _lowest_first(hop_graph, landing)
         hop = (starts[-1], landing[starts[-1]])
         return ConstraintViolation(constraint, hop, hop, tuple(starts))
-    fresh = _fresh_installs(hop_graph)
-    return next((ConstraintViolation(constraint, (name,), None) for name in forbidden if name in fresh), None)
+    installed = (name for name in forbidden if name in _new_installs(hop_graph))
+    return next((ConstraintViolation(constraint, (name,), None) for name in installed), None)
 
 
-def _fresh_installs(hop_graph: HopGraph) -> set[str]:
+def _new_installs(hop_graph: HopGraph) -> set[str]:
     found: set[str | None] = set()
     for graph in hop_graph.graphs:
         if hop_graph.resolver != "v1":
             found.add(olm_v0.new_install(graph))
         if hop_graph.resolver != "v0":
-            found.add(fresh_install_v1(graph))
+            found.add(new_install_v1(graph))
     return {name for name in found if name is not None}
 
 

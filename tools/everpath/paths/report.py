@@ -27,7 +27,7 @@ from everpath.paths.mirror_v1 import mirror_v1
 from everpath.paths.outside_versions import named_versions, versions_in_ranges
 from everpath.paths.path_counts import PathCount, longest_path, loops, path_counts, paths_by_length
 from everpath.paths.reachability import reachable_from
-from everpath.paths.resolver_hops import goals
+from everpath.paths.resolver_hops import path_targets
 from everpath.resolvers import olm_v1
 from everpath.resolvers.resolution import FailureKind, InstalledBundle
 from everpath.rules.opm_errors import opm_errors
@@ -61,7 +61,7 @@ class GoalPaths:
     """The upgrade paths to one goal, from all versions or from `start`.
 
     `listed` are the first paths from `start`, shortest first; `longest` is a longest path.
-    `is_fresh_install`: the goal is not a head, but what OLM v1 installs first; `is_withdrawn`: an entry
+    `is_new_install`: the goal is not a head, but what OLM v1 installs first; `is_superseded`: an entry
     replaces or skips it.
     """
 
@@ -72,8 +72,8 @@ class GoalPaths:
     loops: tuple[tuple[str, ...], ...] = ()
     listed: tuple[tuple[str, ...], ...] = ()
     longest: tuple[str, ...] = ()
-    is_fresh_install: bool = False
-    is_withdrawn: bool = False
+    is_new_install: bool = False
+    is_superseded: bool = False
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class PathsReport(NamedTuple):
     constraint_results: tuple[ConstraintResult, ...] = ()
     mirrors: tuple[Mirror, ...] = ()
     hop_graphs: tuple[HopGraph, ...] = ()
-    refused: tuple[OpmError, ...] = ()
+    opm_errors: tuple[OpmError, ...] = ()
 
 
 def report_paths(query: PathsQuery) -> PathsReport:
@@ -128,8 +128,8 @@ def report_paths(query: PathsQuery) -> PathsReport:
     if query.mirror and query.resolver != "v0":
         mirrors.append(mirror_v1(query.channels, query.since))
     goal_paths = () if results or mirrors else tuple(_goal_paths(query, hop_graphs))
-    refused = opm_errors(query.package.package)
-    return PathsReport(query, goal_paths, results, tuple(mirrors), hop_graphs, refused)
+    errors = opm_errors(query.package.package)
+    return PathsReport(query, goal_paths, results, tuple(mirrors), hop_graphs, errors)
 
 
 def _hop_graphs(query: PathsQuery) -> tuple[HopGraph, ...]:
@@ -151,7 +151,7 @@ def _hop_graphs(query: PathsQuery) -> tuple[HopGraph, ...]:
 
 def _goals(query: PathsQuery, hop_graph: HopGraph) -> Sequence[str]:
     if query.goal is None:
-        found = (goal for graph in hop_graph.graphs for goal in goals(graph, hop_graph.resolver))
+        found = (goal for graph in hop_graph.graphs for goal in path_targets(graph, hop_graph.resolver))
         return tuple(dict.fromkeys(found))
     return sorted(query.goal.names & hop_graph.rank.keys(), key=hop_graph.rank.__getitem__)
 
@@ -167,14 +167,16 @@ def _goal_paths(query: PathsQuery, hop_graphs: Sequence[HopGraph]) -> Iterator[G
             starts = [name for name in (hop_graph.rank if start is None else [start]) if name in counts]
             farthest = max(starts, key=lambda name: counts[name].longest, default=None)
             longest = longest_path(counts, farthest) if farthest is not None else ()
-            fresh = _is_fresh_install(hop_graph, goal)
-            withdrawn = fresh and not any(goal in path_goals(g, "v1") for g in hop_graph.effective_graphs)
+            is_new = _is_new_install(hop_graph, goal)
+            is_superseded = is_new and not any(
+                goal in path_goals(g, "v1") for g in hop_graph.effective_graphs
+            )
             yield GoalPaths(
-                hop_graph, goal, start, counts, loops(hop_graph), listed, longest, fresh, withdrawn
+                hop_graph, goal, start, counts, loops(hop_graph), listed, longest, is_new, is_superseded
             )
 
 
-def _is_fresh_install(hop_graph: HopGraph, goal: str) -> bool:
+def _is_new_install(hop_graph: HopGraph, goal: str) -> bool:
     graphs = hop_graph.effective_graphs
     if hop_graph.resolver != "v1" or any(goal == graph.head for graph in graphs):
         return False

@@ -1,14 +1,14 @@
-"""The next hop of every installed version under one resolver, and the goals of a channel."""
+"""The next hop of every installed version under one resolver, and the targets of paths in a channel."""
 
 from __future__ import annotations
 
 __all__ = [
     "arrivals_v1",
     "effective_channel_v1",
-    "fresh_install_v1",
-    "goals",
+    "new_install_v1",
     "newest_first",
     "next_hops",
+    "path_targets",
     "resolve_all",
     "resolve_all_v1_channels",
 ]
@@ -33,15 +33,15 @@ def newest_first(names: Iterable[str], versions: Mapping[str, Version]) -> list[
     return ordered
 
 
-def goals(graph: ChannelGraph, resolver: str = "any") -> tuple[str, ...]:
+def path_targets(graph: ChannelGraph, resolver: str = "any") -> tuple[str, ...]:
     """Return the entries that upgrade paths of a channel should reach.
 
     These are the heads. Under OLM v1 they are the path_goals of the channel and its new installation, even if
-    that is withdrawn. A channel without a head has its new installation as goal.
+    that is superseded. A channel without a head has its new installation as goal.
     """
     if resolver == "v1":
-        fresh = fresh_install_v1(graph)
-        found = [*path_goals(effective_channel_v1(graph), "v1"), *(() if fresh is None else (fresh,))]
+        new_install = new_install_v1(graph)
+        found = [*path_goals(effective_channel_v1(graph), "v1"), *([new_install] if new_install else [])]
         if found:
             return tuple(dict.fromkeys(found))
     first = olm_v1.new_install(graph)
@@ -68,7 +68,7 @@ def arrivals_v1(graph: ChannelGraph) -> tuple[str, ...]:
     return tuple(installed.name for installed in installations if decide(installed)[:2] == (None, None))
 
 
-def fresh_install_v1(graph: ChannelGraph) -> str | None:
+def new_install_v1(graph: ChannelGraph) -> str | None:
     """Return what a new ClusterExtension installs; None if there is nothing, or if OLM v1 fails."""
     return first_hop_v1(_package_with(graph), graph)(None).next
 

@@ -218,7 +218,7 @@ def catalog_channel(source: ReleasesFile, name: str, variant: Variant = _WHOLE_C
 
 
 def catalog_package(source: ReleasesFile, variant: Variant = _WHOLE_CATALOG) -> Package:
-    """Build the package of a catalog. Channels without a release are left out: opm refuses them.
+    """Build the package of a catalog. Channels without a release are left out: opm rejects them.
 
     Bundles have only a name, a version and an image.
     """

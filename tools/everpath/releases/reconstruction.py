@@ -38,7 +38,7 @@ _MAX_EXACT_NUMBER: Final = 2**53
 
 
 def reconstruct_releases(package: Package) -> ReleasesFile:
-    """Reconstruct the file of a package. Raises UsageError for a package that opm refuses.
+    """Reconstruct the file of a package. Raises UsageError for a package that opm rejects.
 
     Cost: O(entries · log entries).
     """
@@ -77,7 +77,7 @@ def _require_valid(package: Package) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"{package.name} declares the channel {twice[0]!r} twice",
-            hint="fix the catalog first: opm refuses it, and everpath validate-graph shows where",
+            hint="fix the catalog first: opm rejects it, and everpath validate-graph shows where",
         )
     if not package.bundles:
         raise UsageError(f"{package.name} has no bundle", hint="choose a package with bundles")
@@ -91,7 +91,7 @@ def _memberships(package: Package) -> Mapping[str, Mapping[str, Entry]]:
             if entry.name not in package.by_name:
                 raise UsageError(
                     f"{package.name}: the entry {entry.name} of the channel {channel.name!r} has no bundle",
-                    hint="fix the catalog first: opm refuses it, and everpath validate-graph shows where",
+                    hint="fix the catalog first: opm rejects it, and everpath validate-graph shows where",
                 )
             found.setdefault(entry.name, {})[channel.name] = entry
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 __all__ = [
     "AddRelease",
-    "Edit",
     "ReleasePlan",
     "ReleaseRequest",
+    "ReleasesEdit",
     "SetChannels",
     "SetField",
     "SetPins",
@@ -54,7 +54,7 @@ class SetChannels(NamedTuple):
     channels: tuple[Membership, ...]
 
 
-Edit: TypeAlias = AddRelease | SetField | SetPins | SetChannels
+ReleasesEdit: TypeAlias = AddRelease | SetField | SetPins | SetChannels
 
 
 class ReleaseRequest(NamedTuple):
@@ -83,10 +83,10 @@ class ReleasePlan(NamedTuple):
     """The edits for a release, and the file after them."""
 
     source: ReleasesFile
-    edits: tuple[Edit, ...]
+    edits: tuple[ReleasesEdit, ...]
 
 
-def apply_edits(source: ReleasesFile, edits: Sequence[Edit]) -> ReleasesFile:
+def apply_edits(source: ReleasesFile, edits: Sequence[ReleasesEdit]) -> ReleasesFile:
     """Return the file after the edits."""
     releases = list(source.releases)
     for edit in edits:
@@ -202,7 +202,7 @@ def _existing_release(source: ReleasesFile, request: ReleaseRequest, version: Ve
     return existing
 
 
-def _digest_edits(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit]:
+def _digest_edits(source: ReleasesFile, digests: Mapping[str, str]) -> list[ReleasesEdit]:
     return [
         SetField(position, "bundle", digests[source.csv_name(release)])
         for position, release in enumerate(source.releases)
@@ -210,8 +210,8 @@ def _digest_edits(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit
     ]
 
 
-def _withdrawal_edits(source: ReleasesFile, request: ReleaseRequest) -> list[Edit]:
-    found: list[Edit] = []
+def _withdrawal_edits(source: ReleasesFile, request: ReleaseRequest) -> list[ReleasesEdit]:
+    found: list[ReleasesEdit] = []
     for text in request.withdraw:
         release = _find_release(source, text, "--withdraw")
         if release.withdrawn is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["columns", "display_width", "join_names", "one_line", "printable", "quote_empty"]
+__all__ = ["columns", "display_width", "one_line", "printable", "quote_empty"]
 
 from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
@@ -31,12 +31,6 @@ def display_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def join_names(parts: Sequence[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    *most, last = parts
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

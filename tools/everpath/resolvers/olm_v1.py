@@ -23,15 +23,11 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
-from typing import Final
 
 from everpath.graph import ChannelGraph, Edge
-from everpath.model import Bundle
+from everpath.model import DEPENDENCY_PROPERTIES, Bundle
 from everpath.resolvers import CACHED_CHANNELS
 from everpath.versions import Version, parse_or_none
-
-#: Properties that make operator-controller refuse a bundle after it chose it. It does not try another one.
-_DEPENDENCY_PROPERTIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
 @lru_cache(maxsize=CACHED_CHANNELS)
@@ -106,7 +102,7 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
 
 def dependency_property(bundle: Bundle) -> str | None:
     """Return the type of a property that declares a dependency, which OLM v1 does not support."""
-    return next((p.type for p in bundle.properties if p.type in _DEPENDENCY_PROPERTIES), None)
+    return next((p.type for p in bundle.properties if p.type in DEPENDENCY_PROPERTIES), None)
 
 
 def rejection_reason(graph: ChannelGraph, installed: str, successor: str) -> str:

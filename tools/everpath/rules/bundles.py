@@ -25,10 +25,11 @@ from everpath.manifest_access import Pointer
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Flaw, RelatedPlace, Severity
+from everpath.rules.fixes.edits import Advice
 from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
-from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none
+from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none, release_error
 from everpath.wording import NameSuggestions, join_names
 
 _RELEASE_LIMIT: Final = 20
@@ -55,7 +56,7 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
             entry.place.at("name"),
             f"{entry.name} has no bundle" if entry.name else "an entry has no name",
             because=("OLM has nothing to install; opm rejects the catalog",),
-            fix=f"did you mean {meant}?"
+            fix=Advice(f"did you mean {meant}?", (meant,))
             if meant
             else f"add the olm.bundle document{removal}"
             if entry.name
@@ -134,10 +135,10 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 bundle.place.at("name"),
                 f"two bundles of {graph.name} are named {bundle.name}",
-                because=(f"the first is in {first.place.file}", "opm rejects the catalog"),
+                because=("opm rejects the catalog",),
                 fix=_rename_fix(first, bundle),
                 entry=bundle.name,
-                related=first.place.at("name"),
+                related=RelatedPlace("the first is in", first.place.at("name")),
             )
 
 
@@ -269,12 +270,7 @@ def _release_fault(release: str) -> str | None:
         return f"it has more than {_RELEASE_LIMIT} characters"
     if "+" in release:
         return "it has a '+'"
-    try:
-        # A release has the grammar of a pre-release.
-        parse(f"0.0.0-{release}")
-    except VersionError as error:
-        return error.reason.replace("pre-release", "release")
-    return None
+    return release_error(release)
 
 
 def _full_version(bundle: Bundle) -> str | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.kubernetes_names import LABEL_LIMIT, subdomain_error
 from everpath.rules.registry import channel_rule, package_rule
 from everpath.wording import count, quote_empty
@@ -47,10 +47,10 @@ def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 channel.place,
                 f"the channel {channel.name} has two documents",
-                because=(f"the first is in {first.place.file}", _REJECTED),
+                because=(_REJECTED,),
                 fix="merge the two documents",
                 channel=channel.name,
-                related=first.place,
+                related=RelatedPlace("the first is in", first.place),
             )
 
 

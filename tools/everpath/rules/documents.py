@@ -1,22 +1,19 @@
 """Rules for problems that loaders found in documents.
 
-The kind of a `Problem` is the name of its rule. Each function below returns the consequence of its kind.
+Each function below returns the consequence of one kind of problem.
 """
 
 from __future__ import annotations
 
-__all__ = ["PROBLEM_KINDS", "unserved_schema"]
+__all__ = ["unserved_schema"]
 
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from everpath.model import Catalog
+from everpath.model import Catalog, ProblemKind
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule
-
-#: The kinds of problems that loaders may report.
-PROBLEM_KINDS: Final[set[str]] = set()
 
 Consequence = Callable[[], str]
 
@@ -29,7 +26,7 @@ _MANIFEST: Final = "add the ClusterServiceVersion; if the folder is not a bundle
 
 def _problem_rule(
     id: str,  # noqa: A002 - the word users know
-    name: str,
+    kind: ProblemKind,
     severity: Severity,
     fix: str,
     *,
@@ -43,8 +40,7 @@ def _problem_rule(
     def register(consequence: Consequence) -> Consequence:
         def check(catalog: Catalog) -> Iterator[Flaw]:
             for problem in catalog.problems:
-                assert problem.kind in PROBLEM_KINDS, f"no rule is named {problem.kind}: {problem}"
-                if problem.kind == name:
+                if problem.kind is kind:
                     yield Flaw(
                         problem.place,
                         problem.message,
@@ -55,14 +51,13 @@ def _problem_rule(
                     )
 
         check.__doc__ = consequence.__doc__
-        PROBLEM_KINDS.add(name)
-        catalog_rule(id, name, severity, unreadable=unreadable)(check)
+        catalog_rule(id, kind.value, severity, unreadable=unreadable)(check)
         return consequence
 
     return register
 
 
-@_problem_rule("EP001", "unreadable-document", Severity.ERROR, _SYNTAX, unreadable=True)
+@_problem_rule("EP001", ProblemKind.UNREADABLE_DOCUMENT, Severity.ERROR, _SYNTAX, unreadable=True)
 def unreadable_document() -> str:
     """Every document can be read: its file opens, is UTF-8 text and parses as YAML or JSON.
 
@@ -74,7 +69,7 @@ def unreadable_document() -> str:
     )
 
 
-@_problem_rule("EP002", "duplicate-key", Severity.WARNING, "keep one of them")
+@_problem_rule("EP002", ProblemKind.DUPLICATE_KEY, Severity.WARNING, "keep one of them")
 def duplicate_key() -> str:
     """No mapping has the same key twice.
 
@@ -84,7 +79,7 @@ def duplicate_key() -> str:
     return "opm and OLM use the last value without a message; other tools use the first or reject the file"
 
 
-@_problem_rule("EP003", "blank-document", Severity.ERROR, "remove the --- after it")
+@_problem_rule("EP003", ProblemKind.BLANK_DOCUMENT, Severity.ERROR, "remove the --- after it")
 def blank_document() -> str:
     """No document of a catalog is empty or consists only of comments and white space.
 
@@ -94,7 +89,7 @@ def blank_document() -> str:
     return "opm rejects the catalog: an empty document has no schema"
 
 
-@_problem_rule("EP004", "missing-schema", Severity.ERROR, _SCHEMA)
+@_problem_rule("EP004", ProblemKind.MISSING_SCHEMA, Severity.ERROR, _SCHEMA)
 def missing_schema() -> str:
     """Every document of a catalog has a schema.
 
@@ -103,7 +98,7 @@ def missing_schema() -> str:
     return "opm rejects the catalog: it does not know how to decode the document"
 
 
-@_problem_rule("EP005", "wrong-type", Severity.ERROR, "write a value of the right type")
+@_problem_rule("EP005", ProblemKind.WRONG_TYPE, Severity.ERROR, "write a value of the right type")
 def wrong_type() -> str:
     """Every field has a value of the right type.
 
@@ -112,7 +107,7 @@ def wrong_type() -> str:
     return "opm cannot decode the document, and rejects the catalog or the bundle"
 
 
-@_problem_rule("EP006", "non-string-name", Severity.ERROR, "quote it")
+@_problem_rule("EP006", ProblemKind.NON_STRING_NAME, Severity.ERROR, "quote it")
 def non_string_name() -> str:
     """Schema, package and name are strings in YAML 1.1.
 
@@ -121,7 +116,7 @@ def non_string_name() -> str:
     return "opm rejects the catalog: it parses YAML 1.1, in which this is not a string"
 
 
-@_problem_rule("EP007", "not-a-catalog-file", Severity.ERROR, "list it in .indexignore")
+@_problem_rule("EP007", ProblemKind.NOT_A_CATALOG_FILE, Severity.ERROR, "list it in .indexignore")
 def not_a_catalog_file() -> str:
     """A catalog folder contains only documents of the catalog.
 
@@ -131,7 +126,7 @@ def not_a_catalog_file() -> str:
     return "opm parses every file of the folder, and fails on this one"
 
 
-@_problem_rule("EP008", "lossy-number", Severity.WARNING, "quote it if it can be a string")
+@_problem_rule("EP008", ProblemKind.LOSSY_NUMBER, Severity.WARNING, "quote it if it can be a string")
 def lossy_number() -> str:
     """opm does not change any number.
 
@@ -140,7 +135,7 @@ def lossy_number() -> str:
     return "opm converts numbers to 64-bit floating point: users get another number"
 
 
-@_problem_rule("EP009", "case-folded-keys", Severity.ERROR, "keep one of them")
+@_problem_rule("EP009", ProblemKind.CASE_FOLDED_KEYS, Severity.ERROR, "keep one of them")
 def case_folded_keys() -> str:
     """No document has two keys that differ only in case.
 
@@ -149,7 +144,7 @@ def case_folded_keys() -> str:
     return "opm rejects the catalog: it ignores the case of keys, so that these are duplicates"
 
 
-@_problem_rule("EP010", "misspelled-key", Severity.WARNING, "use the spelling of the schema")
+@_problem_rule("EP010", ProblemKind.MISSPELLED_KEY, Severity.WARNING, "use the spelling of the schema")
 def misspelled_key() -> str:
     """Every key of a document is known to its schema.
 
@@ -158,7 +153,7 @@ def misspelled_key() -> str:
     return "opm and OLM ignore unknown keys without a message"
 
 
-@_problem_rule("EP011", "bad-separator", Severity.ERROR, "write --- on its own line")
+@_problem_rule("EP011", ProblemKind.BAD_SEPARATOR, Severity.ERROR, "write --- on its own line")
 def bad_separator() -> str:
     """A line that starts with `---` contains nothing else, except a comment.
 
@@ -167,7 +162,9 @@ def bad_separator() -> str:
     return "opm splits documents at lines, and rejects a separator that is followed by content"
 
 
-@_problem_rule("EP013", "unknown-update-mode", Severity.WARNING, "write replaces-mode or semver-mode")
+@_problem_rule(
+    "EP013", ProblemKind.UNKNOWN_UPDATE_MODE, Severity.WARNING, "write replaces-mode or semver-mode"
+)
 def unknown_update_mode() -> str:
     """`updateGraph` in ci.yaml is replaces-mode, semver-mode or semver-skippatch.
 
@@ -178,7 +175,7 @@ def unknown_update_mode() -> str:
     return "operator-pipelines rejects it; other pipelines may generate other edges than intended"
 
 
-@_problem_rule("EP014", "untrimmed-channels", Severity.WARNING, "remove the spaces")
+@_problem_rule("EP014", ProblemKind.UNTRIMMED_CHANNELS, Severity.WARNING, "remove the spaces")
 def untrimmed_channels() -> str:
     """The list of channels in annotations.yaml has no spaces around its commas.
 
@@ -187,7 +184,7 @@ def untrimmed_channels() -> str:
     return "opm does not trim names: it adds the bundle to a channel whose name starts or ends with a space"
 
 
-@_problem_rule("EP015", "no-csv", Severity.ERROR, _MANIFEST)
+@_problem_rule("EP015", ProblemKind.NO_CSV, Severity.ERROR, _MANIFEST)
 def no_csv() -> str:
     """Every bundle has a ClusterServiceVersion.
 
@@ -196,7 +193,7 @@ def no_csv() -> str:
     return "opm and OLM reject a bundle without a ClusterServiceVersion"
 
 
-@_problem_rule("EP016", "several-csvs", Severity.WARNING, "keep one of them")
+@_problem_rule("EP016", ProblemKind.SEVERAL_CSVS, Severity.WARNING, "keep one of them")
 def several_csvs() -> str:
     """A bundle has one ClusterServiceVersion.
 
@@ -205,7 +202,7 @@ def several_csvs() -> str:
     return "OLM v0 and v1 install different CSVs: opm uses the first by file name, OLM v1 the last"
 
 
-@_problem_rule("EP017", "no-annotations", Severity.ERROR, "add metadata/annotations.yaml")
+@_problem_rule("EP017", ProblemKind.NO_ANNOTATIONS, Severity.ERROR, "add metadata/annotations.yaml")
 def no_annotations() -> str:
     """Every bundle has annotations with its package and channels.
 

@@ -6,14 +6,14 @@ and makes it a finding. Reporters format findings.
 
 from __future__ import annotations
 
-__all__ = ["Finding", "Fix", "Flaw", "Severity"]
+__all__ = ["Finding", "Fix", "Flaw", "RelatedPlace", "Severity"]
 
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
 from everpath.graph import Edge
 from everpath.model import Place, SourcePosition
-from everpath.rules.fixes.edits import DeferredFix, Edit, FixedWith
+from everpath.rules.fixes.edits import Advice, ChannelEdit, DeferredFix, FixedWith
 
 
 class Severity(IntEnum):
@@ -29,7 +29,23 @@ class Severity(IntEnum):
 
 
 #: An edit of the channel, advice, or a reference to the fix of another finding.
-Fix: TypeAlias = str | Edit | DeferredFix | FixedWith
+Fix: TypeAlias = str | Advice | ChannelEdit | DeferredFix | FixedWith
+
+
+class RelatedPlace(NamedTuple):
+    """A second place, and the sentence that its file completes: `the first is in`.
+
+    `position` is None until `Report.with_positions` has located the place.
+    """
+
+    sentence: str
+    place: Place
+    position: SourcePosition | None = None
+
+    def __str__(self) -> str:
+        file = self.position.file if self.position is not None else self.place.file
+        line = f":{self.position.line}" if self.position is not None and self.position.line else ""
+        return f"{self.sentence} {file}{line}"
 
 
 class Flaw(NamedTuple):
@@ -37,7 +53,8 @@ class Flaw(NamedTuple):
 
     `because` has the evidence: edges or sentences. `fix` is an edit of the channel, or advice.
     `channel` is set by rules about whole packages. `severity` can be lower than that of the rule.
-    `related` is a second place; the first sentence of `because` ends with its file, and reports add the line.
+    `related` is a second place, the first evidence of the finding. `names_entry` is set if the message
+    contains the name of the entry; those of rules about packages, channels and bundles always do.
     """
 
     place: Place
@@ -48,13 +65,15 @@ class Flaw(NamedTuple):
     channel: str | None = None
     package: str | None = None
     severity: Severity | None = None
-    related: Place | None = None
+    related: RelatedPlace | None = None
+    names_entry: bool = False
 
 
 class Finding(NamedTuple):
     """A flaw in a report, with its rule and the package, channel and entry it is about.
 
-    `position` is None until `Report.with_positions` has located the place.
+    `position` is None until `Report.with_positions` has located the place. `names_entry`: whether the message
+    contains the name of the entry.
     """
 
     rule: str
@@ -65,11 +84,17 @@ class Finding(NamedTuple):
     package: str | None = None
     channel: str | None = None
     entry: str | None = None
-    because: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
     fix: str | None = None
     unreadable: bool = False
-    related: Place | None = None
+    related: RelatedPlace | None = None
     position: SourcePosition | None = None
+    names_entry: bool = False
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """The evidence in sentences: that of the related place, then the others."""
+        return self.evidence if self.related is None else (str(self.related), *self.evidence)
 
     @property
     def file(self) -> str:

@@ -26,6 +26,7 @@ from everpath.model import Bundle, Catalog, Place, SourcePosition
 from everpath.model.progress import Progress
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.fixes.edits import Advice, ChannelEdit, FixedWith
 from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 #: The subjects of rules that `validate-graph` runs, and of those that `bundle validate` runs.
 CATALOG_SUBJECTS: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
 BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
+
+#: Subjects of rules whose messages contain the name of the entry.
+_SUBJECTS_WITH_NAMED_ENTRIES: Final = frozenset({"package", "channel", "bundle", "upgrade"})
 
 
 class Selection(NamedTuple):
@@ -130,7 +134,7 @@ class Report(NamedTuple):
     ) -> Report:
         """Return the report with the positions of all findings that have at least this severity.
 
-        The line of a related place is added to the first reason. `locate` is called once for each place.
+        Related places are located as well. `locate` is called once for each place.
         """
         positions: dict[Place, SourcePosition] = {}
 
@@ -142,11 +146,10 @@ class Report(NamedTuple):
         def with_position(finding: Finding) -> Finding:
             if finding.severity < lowest:
                 return finding
-            because = finding.because
-            if finding.related is not None and (line := position(finding.related).line):
-                first, *more = because or ("",)
-                because = (f"{first}:{line}", *more)
-            return finding._replace(because=because, position=position(finding.place))
+            related = finding.related
+            if related is not None:
+                related = related._replace(position=position(related.place))
+            return finding._replace(related=related, position=position(finding.place))
 
         return self._replace(findings=tuple(map(with_position, self.findings)))
 
@@ -321,9 +324,12 @@ def to_finding(
     """Return the finding of a flaw. `package`, `channel` and `entry` are used if the flaw has none."""
     package = flaw.package or package
 
-    def shorten(text: str) -> str:
+    fix = flaw.fix
+    copied_names = fix.copied_names if isinstance(fix, Advice | ChannelEdit | FixedWith) else ()
+
+    def shorten(text: str, keep: tuple[str, ...] = ()) -> str:
         # Findings about a channel name several entries of one package.
-        return shorten_names(text, package) if package and rule.subject == "channel" else text
+        return shorten_names(text, package, keep) if package and rule.subject == "channel" else text
 
     return Finding(
         rule=rule.id,
@@ -334,8 +340,9 @@ def to_finding(
         package=package,
         channel=flaw.channel or channel,
         entry=flaw.entry or entry,
-        because=tuple(shorten(str(reason)) for reason in flaw.because),
-        fix=None if flaw.fix is None else shorten(str(flaw.fix)),
+        evidence=tuple(shorten(str(reason)) for reason in flaw.because),
+        fix=None if fix is None else shorten(str(fix), copied_names),
         unreadable=rule.unreadable,
         related=flaw.related,
+        names_entry=flaw.names_entry or rule.subject in _SUBJECTS_WITH_NAMED_ENTRIES,
     )

@@ -91,7 +91,7 @@ def _opm_message(package: Package, finding: Finding) -> str | None:
 
 
 def range_errors(package: Package) -> Iterator[OpmError]:
-    """Yield the errors for skip ranges that OLM would ignore: invalid (EP301) and blank ones (EP308)."""
+    """Yield the errors for skip ranges that do not parse (EP301). opm accepts an empty one (EP308)."""
     for channel in package.channels:
         for entry in channel.entries:
             if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:

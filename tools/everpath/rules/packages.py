@@ -19,9 +19,9 @@ from itertools import pairwise
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, Package, Place, Problem, UpdateMode
+from everpath.model import Catalog, Package, Place, Problem, ProblemKind, UpdateMode
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.kubernetes_names import label_error
 from everpath.rules.registry import catalog_rule, package_rule
 from everpath.wording import NameSuggestions, count, join_names, quote_empty
@@ -60,9 +60,9 @@ def duplicate_package(graph: PackageGraph) -> Iterator[Flaw]:
         yield Flaw(
             declaration.place,
             f"the package {graph.name} is declared {count(len(declarations), 'time')}",
-            because=(f"it is also declared in {declarations[0].place.file}", _REJECTED),
+            because=(_REJECTED,),
             fix="keep one olm.package document",
-            related=declarations[0].place,
+            related=RelatedPlace("it is also declared in", declarations[0].place),
         )
 
 
@@ -84,7 +84,7 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
             f"its channels are {join_names(sorted(graph.by_name))}",
             because=(f"a Subscription without a channel fails; {_REJECTED}",),
             fix=_default_channel_fix(graph),
-            severity=Severity.WARNING if package.is_one_release else None,
+            severity=Severity.WARNING if package.is_single_bundle else None,
         )
 
 
@@ -96,7 +96,7 @@ def _default_channel_fix(graph: PackageGraph) -> str:
     channel = (with_highest or sorted(graph.by_name))[0]
     if package.is_rendered:
         return f"set defaultChannel: {channel} in the olm.package document"
-    if package.is_one_release:
+    if package.is_single_bundle:
         return f"set {_DEFAULT_KEY}: {channel} in {_FILE}, unless another release of the package has one"
     return f"set {_DEFAULT_KEY}: {channel} in {_FILE} of the newest release"
 
@@ -186,8 +186,12 @@ def _folder(place: Place) -> str:
 
 def _hides_a_document(problem: Problem) -> bool:
     """Return whether the document with this problem is missing from the model."""
-    is_misspelled_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
-    return is_misspelled_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
+    is_misspelled_schema = problem.kind == ProblemKind.MISSPELLED_KEY and problem.place.pointer == ("schema",)
+    return is_misspelled_schema or problem.kind in (
+        ProblemKind.UNREADABLE_DOCUMENT,
+        ProblemKind.MISSING_SCHEMA,
+        ProblemKind.BAD_SEPARATOR,
+    )
 
 
 @package_rule("EP112", "default-channel-inferred", Severity.NOTE)

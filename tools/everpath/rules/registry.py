@@ -79,16 +79,16 @@ class Rule(NamedTuple):
     validators: tuple[str, ...] = ()
 
     @property
-    def description(self) -> str:
-        """The docstring of the rule's function."""
-        from inspect import cleandoc  # noqa: PLC0415 - slow to import
-
-        return cleandoc(self.docstring)
+    def description(self) -> tuple[str, ...]:
+        """The paragraphs of the docstring of the rule's function, unwrapped, without its cost."""
+        paragraphs = (" ".join(text.split()) for text in self.docstring.split("\n\n"))
+        found = (text.partition("Cost: ")[0].rstrip() for text in paragraphs)
+        return tuple(text for text in found if text)
 
     @property
     def summary(self) -> str:
         """The first paragraph of the description."""
-        return self.description.partition("\n\n")[0].replace("\n", " ")
+        return next(iter(self.description), "")
 
     @property
     def is_optional(self) -> bool:

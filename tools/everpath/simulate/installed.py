@@ -4,19 +4,14 @@ from __future__ import annotations
 
 __all__ = ["InstalledVersion", "find_installed"]
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.resolvers import ResolverName
 from everpath.resolvers.catalog_candidates import served_package
 from everpath.resolvers.resolution import InstalledBundle
-from everpath.versions import Version, VersionError, parse_or_none, parse_tolerant
-
-_VERSION_SUFFIX: Final = re.compile(
-    r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$"
-)
+from everpath.versions import parse_or_none, parse_tolerant_or_none, version_suffix
 
 
 class InstalledVersion(NamedTuple):
@@ -28,7 +23,7 @@ class InstalledVersion(NamedTuple):
 
     def as_bundle(self, resolver: ResolverName) -> InstalledBundle:
         """Parse the version as a resolver does: OLM v0 tolerantly, v1 strictly."""
-        parse = parse_or_none if resolver == "v1" else _parse_tolerant_or_none
+        parse = parse_or_none if resolver == "v1" else parse_tolerant_or_none
         return InstalledBundle(self.name, parse(self.version))
 
 
@@ -47,13 +42,13 @@ def find_installed(
         known.update({name: b.version for name, b in served_package(package).package.by_name.items()})
     if text in known:
         return (InstalledVersion(text, known[text]),)
-    version = _parse_tolerant_or_none(text)
+    version = parse_tolerant_or_none(text)
     if version is None:
-        return (InstalledVersion(text, _version_suffix(text), is_known=False),) if guess else ()
+        return (InstalledVersion(text, _version_in_name(text), is_known=False),) if guess else ()
     same = [
         InstalledVersion(name, stated)
         for name, stated in known.items()
-        if _parse_tolerant_or_none(stated) == version
+        if parse_tolerant_or_none(stated) == version
     ]
     exact = [installed for installed in same if installed.version == str(version)]
     if exact or same or not guess:
@@ -62,17 +57,10 @@ def find_installed(
     return (InstalledVersion(name, str(version), is_known=False),)
 
 
-def _parse_tolerant_or_none(text: str | None) -> Version | None:
-    try:
-        return parse_tolerant(text) if text else None
-    except VersionError:
-        return None
-
-
-def _version_suffix(name: str) -> str | None:
-    """Return the version at the end of a name such as `etcd.v0.9.4`."""
-    found = _VERSION_SUFFIX.search(name)
-    return found["version"] if found and _parse_tolerant_or_none(found["version"]) else None
+def _version_in_name(name: str) -> str | None:
+    """Return the version at the end of a name such as `etcd.v0.9.4`, if OLM v0 can parse it."""
+    suffix = version_suffix(name)
+    return suffix if parse_tolerant_or_none(suffix) is not None else None
 
 
 def _guess_name(packages: Iterable[PackageGraph], known: dict[str, str | None], version: str) -> str:
@@ -80,7 +68,7 @@ def _guess_name(packages: Iterable[PackageGraph], known: dict[str, str | None], 
         name for p in packages for g in p.channels for edges in (g.replacers, g.skippers) for name in edges
     )
     for name in referenced:
-        if name not in known and _version_suffix(name) == version:
+        if name not in known and _version_in_name(name) == version:
             return name
     for name, stated in known.items():
         if stated and name.endswith(stated):

@@ -21,7 +21,7 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.sources import Sources
-from everpath.model import OpmError
+from everpath.model import OpmError, ProblemKind
 from everpath.model.bundle_contents import Contents
 from everpath.oci.build import ImageSpec
 from everpath.oci.build_context import BundleMembers, bundle_members
@@ -31,7 +31,7 @@ from everpath.rules.lint import BUNDLE_SUBJECTS, SelectedRules, Selection, lint_
 # EP603 to EP605: annotations that are missing, of another media type, or name folders that do not exist.
 # EP401 to EP408: invalid versions, and other reasons why opm rejects a catalog with the bundle.
 _RULES: Final = frozenset({"EP603", "EP604", "EP605", *(f"EP{number}" for number in range(401, 409))})
-_UNREADABLE: Final = "unreadable-document"
+_UNREADABLE: Final = ProblemKind.UNREADABLE_DOCUMENT
 
 
 def build_bundle_image(
@@ -89,7 +89,7 @@ def _bundle_errors(folder: str, contents: Contents) -> Iterator[OpmError]:
     Cost: every manifest is parsed.
     """
     for problem in contents.problems:
-        if problem.kind in (_UNREADABLE, "several-csvs"):
+        if problem.kind in (_UNREADABLE, ProblemKind.SEVERAL_CSVS):
             yield OpmError(problem.message, problem.place, problem.fix)
     try:
         render_bundle(contents)

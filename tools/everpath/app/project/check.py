@@ -156,6 +156,6 @@ def _with_original_paths(finding: Finding, files: GeneratedFiles) -> Finding:
     origin = files.origins.get(Path(finding.file))
     return finding._replace(
         message=original(finding.message),
-        because=(*map(original, finding.because), *((f"it is generated from {origin}",) if origin else ())),
+        evidence=(*map(original, finding.evidence), *((f"it is generated from {origin}",) if origin else ())),
         fix=original(finding.fix) if finding.fix else None,
     )

@@ -33,7 +33,7 @@ def import_catalog(path: str, name: str | None, file: Path, progress: Progress |
     package = _select_package(
         load(_package_folder(path, name), sources=sources, progress=progress).catalog, name
     )
-    if package.is_one_release:
+    if package.is_single_bundle:
         raise UsageError(f"{path} is the folder of one bundle", hint="name the catalog that contains it")
     source = reconstruct_releases(package)
     comments = ("Reconstructed by `everpath init`: every edge as it was found, oldest release first.",)

@@ -37,7 +37,7 @@ def _with_advice(finding: Finding, frozen: dict[str, str]) -> Finding:
         if line := frozen.get(str(folder)):
             reason = f"the bundle is released and never changes: {line} has its digest"
             fix = finding.fix and f"for the next release: {finding.fix}"
-            return finding._replace(because=(*finding.because, reason), fix=fix)
+            return finding._replace(evidence=(*finding.evidence, reason), fix=fix)
     return finding
 
 

@@ -13,7 +13,7 @@ import click
 from everpath.cli import completion
 from everpath.cli.output import write_output
 from everpath.reporters.formatting import columns
-from everpath.reporters.lint.lint_report import rule_description, rule_url
+from everpath.reporters.lint.lint_report import rule_url
 from everpath.rules.registry import Rule, all_rules, find_rules
 
 _WIDTH: Final = 96
@@ -45,7 +45,7 @@ def rules(rule: str | None) -> None:
 def _describe(rule: Rule) -> Iterator[str]:
     """Yield the description of a rule, the resolvers that it is about, and how to waive it."""
     yield f"{rule.id} {rule.name} ({rule.severity.word})\n\n"
-    yield from (f"{fill(text, _WIDTH)}\n\n" for text in rule_description(rule))
+    yield from (f"{fill(text, _WIDTH)}\n\n" for text in rule.description)
     yield f"Protects {_HURT[rule.resolver]}; asked of each {rule.subject}.\n"
     if rule.is_optional:
         yield f"Optional: asked with --select-optional {rule.validators[0]}, or --select {rule.name}.\n"

@@ -20,7 +20,7 @@ from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, BundleLayout, find
 from everpath.loaders.bundle.field_reader import type_name
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.document_splitter import RawDocument, SplitError, is_json, split_yaml
-from everpath.model import Place, Problem, Property
+from everpath.model import Place, Problem, ProblemKind, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.go_json import scalar_to_string, sort_keys
 from everpath.parsing import json_parser, yaml_parser
@@ -93,7 +93,12 @@ class _ContentsLoader:
             if _is_manifest(file.value):
                 yield Manifest(file.place, file.value)
             else:
-                self._add("unreadable-document", file.place, _invalid_manifest_reason(file.value), _IGNORED)
+                self._add(
+                    ProblemKind.UNREADABLE_DOCUMENT,
+                    file.place,
+                    _invalid_manifest_reason(file.value),
+                    _IGNORED,
+                )
 
     def _metadata(self, layout: BundleLayout) -> _Metadata:
         found = _Metadata()
@@ -114,11 +119,11 @@ class _ContentsLoader:
             data = self.reader.read(name)
             return _first_document(data, place)
         except UnreadableInput as error:
-            self._add("unreadable-document", place, error.message, error.hint)
+            self._add(ProblemKind.UNREADABLE_DOCUMENT, place, error.message, error.hint)
         except ParseError as error:
             if is_expected:
                 at = place._replace(offset=error.offset)
-                self._add("unreadable-document", at, f"not YAML: {error.message}", error.fix)
+                self._add(ProblemKind.UNREADABLE_DOCUMENT, at, f"not YAML: {error.message}", error.fix)
         return None
 
     def _check_required_files(
@@ -128,16 +133,16 @@ class _ContentsLoader:
         folder = Place(self.reader.root)
         if not csvs:
             where = layout.manifests or "the folder"
-            self._add("no-csv", folder, f"{where} contains no {CSV}", f"add the bundle's {CSV}")
+            self._add(ProblemKind.NO_CSV, folder, f"{where} contains no {CSV}", f"add the bundle's {CSV}")
         for other in csvs[1:]:
             message = f"a second {CSV}: the bundle already has {csvs[0].place.file}"
-            self._add("several-csvs", other.place, message, "keep one of them")
+            self._add(ProblemKind.SEVERAL_CSVS, other.place, message, "keep one of them")
         if metadata.annotations is None:
             where = layout.metadata or "the folder"
             message = f"the package and the channels of the bundle are unknown: {where} has no annotations"
-            self._add("no-annotations", folder, message, "write metadata/annotations.yaml")
+            self._add(ProblemKind.NO_ANNOTATIONS, folder, message, "write metadata/annotations.yaml")
 
-    def _add(self, kind: str, place: Place, message: str, fix: str | None) -> None:
+    def _add(self, kind: ProblemKind, place: Place, message: str, fix: str | None) -> None:
         self.problems.append(Problem(kind, place, message, fix))
 
 

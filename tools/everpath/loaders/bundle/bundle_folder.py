@@ -32,7 +32,7 @@ from everpath.loaders.bundle.detect import (
 )
 from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, join
 from everpath.loaders.bundle.summaries import FileProblem
-from everpath.model import Catalog, Place, Problem, UpdateMode
+from everpath.model import Catalog, Place, Problem, ProblemKind, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
 from everpath.parsing.first_document import ParseError, first_document
@@ -144,7 +144,7 @@ def load_bundle_for_validation(path: str, target: ValidationTarget) -> Validatio
         stray_files = () if "manifests" in missing_folders else tuple(_stray_files(reader))
         folder = BundleFolder(contents, stray_files, missing_folders, _bundle_size(reader), *target)
     except UnreadableInput as error:
-        problem = Problem("unreadable-document", Place(path), error.message, error.hint)
+        problem = Problem(ProblemKind.UNREADABLE_DOCUMENT, Place(path), error.message, error.hint)
         return ValidationInput(Catalog(path, problems=(problem,)))
     return ValidationInput(catalog, folder)
 
@@ -170,7 +170,14 @@ def _catalog(reader: FolderReader, problems: tuple[Problem, ...]) -> Catalog:
 
 
 # The problems that `load_bundle_contents` reports.
-_CONTENT_PROBLEMS: Final = frozenset({"no-csv", "several-csvs", "no-annotations", "unreadable-document"})
+_CONTENT_PROBLEMS: Final = frozenset(
+    {
+        ProblemKind.NO_CSV,
+        ProblemKind.SEVERAL_CSVS,
+        ProblemKind.NO_ANNOTATIONS,
+        ProblemKind.UNREADABLE_DOCUMENT,
+    }
+)
 
 
 def _stray_files(reader: FolderReader) -> Iterator[str]:
@@ -209,7 +216,7 @@ def load_package_file(path: str) -> ValidationInput:
     try:
         document = first_document(FolderReader(folder or ".").read(name)).value
     except (UnreadableInput, ParseError) as error:
-        problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
+        problem = Problem(ProblemKind.UNREADABLE_DOCUMENT, place, f"cannot be read: {error.message}")
         return ValidationInput(Catalog(path, problems=(problem,)))
     body = document if isinstance(document, dict) else {}
     return ValidationInput(Catalog(path), package_manifest=PackageManifest(place, body))

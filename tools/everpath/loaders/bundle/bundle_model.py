@@ -16,7 +16,7 @@ from everpath.loaders.bundle.folder_reader import join
 from everpath.loaders.bundle.summaries import BundleSummary, FileProblem, PropertySummary, split_keys
 from everpath.loaders.bundle.update_graph import build_channels, default_channel_csv, newest
 from everpath.manifest_access import Pointer
-from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
+from everpath.model import Bundle, Csv, Declaration, Place, Problem, ProblemKind, Property, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
 _PACKAGE: Final = "olm.package"
@@ -61,7 +61,7 @@ def add_packages(
     for name, members in packages.items():
         found = build_channels(name, members, mode)
         declaration = _declaration(members, [channel.name for channel in found], mode)
-        builder.declare(name, declaration._replace(single_bundle=alone))
+        builder.declare(name, declaration._replace(is_single_bundle=alone))
         for channel in found:
             builder.add_channel(channel)
         for bundle in members:
@@ -116,7 +116,9 @@ def _csv(summary: BundleSummary, place: Place, places: Places, problems: list[Fi
         message = f"opm does not trim the channels {annotations.channels!r}"
         pointer = ("annotations", CHANNELS)
         problems.append(
-            FileProblem("untrimmed-channels", message, file, pointer, fix=f"write {','.join(names)}")
+            FileProblem(
+                ProblemKind.UNTRIMMED_CHANNELS, message, file, pointer, fix=f"write {','.join(names)}"
+            )
         )
     return Csv(
         place,
@@ -182,7 +184,9 @@ def _annotated_properties(bundle: BundleSummary, problems: list[FileProblem]) ->
         isinstance(p, dict) and isinstance(p.get("type"), str) for p in listed
     ):
         message = f"the annotation {PROPERTIES} is not a JSON list of properties"
-        problems.append(FileProblem("wrong-type", message, file=bundle.csv_file, pointer=_ANNOTATION))
+        problems.append(
+            FileProblem(ProblemKind.WRONG_TYPE, message, file=bundle.csv_file, pointer=_ANNOTATION)
+        )
         return
     for item in listed:
         yield PropertySummary(item["type"], item.get("value"), _ANNOTATION, bundle.csv_file)

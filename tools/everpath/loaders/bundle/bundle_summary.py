@@ -40,6 +40,7 @@ from everpath.loaders.bundle.summaries import (
     PropertySummary,
 )
 from everpath.manifest_access import Pointer
+from everpath.model import ProblemKind
 from everpath.parsing.first_document import ParseError, check_syntax, first_document
 
 GVK: Final = "olm.gvk"
@@ -68,12 +69,12 @@ def summarize_bundle(
     ]
     for other in (*(second for second, _ in rest), *others):
         message = f"a second {KIND}: the bundle already has {file}"
-        problems.append(FileProblem("several-csvs", message, file=other, fix="keep one of them"))
+        problems.append(FileProblem(ProblemKind.SEVERAL_CSVS, message, file=other, fix="keep one of them"))
     if found.annotations is None:
         where = layout.metadata or folder or "the folder"
         message = f"the package and the channels of the bundle are unknown: {where} has no annotations"
         problems.append(
-            FileProblem("no-annotations", message, file=file, fix="write metadata/annotations.yaml")
+            FileProblem(ProblemKind.NO_ANNOTATIONS, message, file=file, fix="write metadata/annotations.yaml")
         )
     return BundleSummary(
         folder,
@@ -109,7 +110,7 @@ def _read_csvs(
             csvs.append((file, csv))
     if not csvs and len(problems) == known:
         where = layout.manifests or "the folder"
-        problems.append(FileProblem("no-csv", f"{where} contains no {KIND}", file=layout.manifests))
+        problems.append(FileProblem(ProblemKind.NO_CSV, f"{where} contains no {KIND}", file=layout.manifests))
     return csvs
 
 
@@ -178,8 +179,10 @@ def unreadable_problem(file: str, error: UnreadableInput | ParseError) -> FilePr
     """The problem of a file that cannot be read or parsed."""
     if isinstance(error, ParseError):
         message = f"not YAML: {error.message}"
-        return FileProblem("unreadable-document", message, file=file, offset=error.offset, fix=error.fix)
-    return FileProblem("unreadable-document", error.message, file=file, fix=error.hint)
+        return FileProblem(
+            ProblemKind.UNREADABLE_DOCUMENT, message, file=file, offset=error.offset, fix=error.fix
+        )
+    return FileProblem(ProblemKind.UNREADABLE_DOCUMENT, error.message, file=file, fix=error.hint)
 
 
 def with_apis(

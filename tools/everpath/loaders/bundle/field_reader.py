@@ -9,6 +9,7 @@ from typing import Any
 
 from everpath.loaders.bundle.summaries import FileProblem
 from everpath.manifest_access import Pointer
+from everpath.model import ProblemKind
 
 
 def type_name(value: object) -> str:
@@ -75,14 +76,14 @@ class FieldReader:
         """Add the problem of a value of a wrong type, unless it is null."""
         if value is not None:
             message = f"{'.'.join(map(str, pointer))} is {type_name(value)}, not {expected}"
-            self.problems.append(FileProblem("wrong-type", message, pointer=pointer))
+            self.problems.append(FileProblem(ProblemKind.WRONG_TYPE, message, pointer=pointer))
 
 
 def repeated_key_problems(repeated: Iterable[Pointer], mappings: Collection[Pointer]) -> list[FileProblem]:
     """Return a problem for each key that is written more than once in one of some mappings."""
     return [
         FileProblem(
-            "duplicate-key",
+            ProblemKind.DUPLICATE_KEY,
             f"{'.'.join(map(str, pointer))} is written more than once: the last value counts",
             pointer=pointer,
             fix="keep the one that is meant",

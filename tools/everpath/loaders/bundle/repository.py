@@ -32,7 +32,7 @@ from everpath.loaders.packagemanifest.package_file import (
     summarize_package_manifests,
 )
 from everpath.loaders.partition import WHOLE, Partition
-from everpath.model import UpdateMode
+from everpath.model import ProblemKind, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.progress import Progress
 from everpath.parsing import yaml_outline
@@ -150,7 +150,7 @@ def _add_package(
         others = ", ".join(sorted(set(MODES) - {mode.value}))
         fix = f"write {_MODE_KEY}: {mode.value} (other modes: {others})"
         problem = FileProblem(
-            "unknown-update-mode", message, file=_CI_FILES[0], pointer=(_MODE_KEY,), fix=fix
+            ProblemKind.UNKNOWN_UPDATE_MODE, message, file=_CI_FILES[0], pointer=(_MODE_KEY,), fix=fix
         )
         add_problems(builder, places, [problem], name)
     add_packages(builder, [build_bundle(bundle, name, places, builder) for bundle in summary.bundles], mode)

@@ -25,6 +25,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from everpath.manifest_access import Pointer
+from everpath.model import ProblemKind
 
 
 class FileProblem(Struct, frozen=True, array_like=True, gc=False):
@@ -33,7 +34,7 @@ class FileProblem(Struct, frozen=True, array_like=True, gc=False):
     `file` is empty if the summary that contains the problem names the file.
     """
 
-    kind: str
+    kind: ProblemKind
     message: str
     file: str = ""
     pointer: Pointer = ()

@@ -80,7 +80,7 @@ def declared_entry(bundle: Bundle, csv: Csv) -> Entry:
 def _chain_by_version(members: Sequence[tuple[Bundle, Csv]], *, skips_patches: bool) -> list[Entry]:
     """Return a replaces chain in the order of versions. A bundle without a version gets no edges.
 
-    Of two equal versions, which opm refuses, the next higher version replaces the last.
+    Of two equal versions, which opm rejects, the next higher version replaces the last.
     """
     entries: list[Entry] = []
     below: str | None = None

@@ -15,13 +15,13 @@ from everpath.loaders.fbc.catalog_files import CatalogFile, catalog_files
 from everpath.loaders.fbc.fields import ProblemCollector
 from everpath.loaders.fbc.file_loader import FileLoader
 from everpath.loaders.sources import STANDARD_INPUT, Sources, display_name
-from everpath.model import OpmError, Place
+from everpath.model import OpmError, Place, ProblemKind
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob, embedded_csv
 from everpath.parsing.first_document import first_document
 
 # Problems that opm accepts silently.
-_ACCEPTED: Final = ("duplicate-key", "lossy-number")
+_ACCEPTED: Final = (ProblemKind.DUPLICATE_KEY, ProblemKind.LOSSY_NUMBER)
 
 
 def load_documents(path: str, sources: Sources) -> list[CatalogDocument]:
@@ -93,7 +93,7 @@ class _DocumentList:
         self.documents: list[CatalogDocument] = []
 
     def add(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> bool:
-        duplicates = (p.place for p in collector.problems if p.kind == "duplicate-key")
+        duplicates = (p.place for p in collector.problems if p.kind == ProblemKind.DUPLICATE_KEY)
         repeated = tuple(each.pointer for each in duplicates if each.offset == place.offset)
         self.documents.append(CatalogDocument(place, document, repeated))
         return True

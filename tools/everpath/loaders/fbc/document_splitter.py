@@ -21,9 +21,10 @@ __all__ = [
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Final, Literal, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE
+from everpath.model import ProblemKind
 
 _BLOCK: Final = 4 * MEBIBYTE
 
@@ -60,9 +61,9 @@ class JsonChunk(NamedTuple):
 
 
 class SplitError(NamedTuple):
-    """Part of a file that is no document; `kind` is the name of the rule that reports it."""
+    """Part of a file that is no document."""
 
-    kind: Literal["bad-separator", "unreadable-document"]
+    kind: ProblemKind
     offset: int
     message: str
 
@@ -95,7 +96,9 @@ def _separator_error(window: _Window, line: _Line) -> SplitError | None:
         return None
     shown = text[:40].decode("utf-8", "replace")
     offset = window.base + window.text.index(text, line.start + 3)
-    return SplitError("bad-separator", offset, f"{shown!r} after --- on a line that separates documents")
+    return SplitError(
+        ProblemKind.BAD_SEPARATOR, offset, f"{shown!r} after --- on a line that separates documents"
+    )
 
 
 def split_json(stream: BinaryIO) -> Iterator[JsonChunk | SplitError]:
@@ -217,7 +220,7 @@ class _Window:
         """Read the next block. The last `overlap` bytes may be the start of what is searched for."""
         if len(self.text) - self.begin > MAX_DOCUMENT and not self._is_skipping:
             message = f"the document is larger than {MAX_DOCUMENT // MEBIBYTE} MiB and is not read"
-            self._errors.append(SplitError("unreadable-document", self.base + self.begin, message))
+            self._errors.append(SplitError(ProblemKind.UNREADABLE_DOCUMENT, self.base + self.begin, message))
             self._is_skipping = True
         keep_from = max(self.begin, len(self.text) - overlap - 1) if self._is_skipping else self.begin
         block = self._stream.read(_BLOCK)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import Sources
-from everpath.model import Place, Problem
+from everpath.model import Place, Problem, ProblemKind
 
 _EMPTY: Final[Mapping[str, Any]] = {}
 
@@ -28,7 +28,7 @@ class ProblemCollector:
         self.package: str | None = None
         self.entry: str | None = None
 
-    def add(self, kind: str, place: Place, message: str, fix: str | None = None) -> None:
+    def add(self, kind: ProblemKind, place: Place, message: str, fix: str | None = None) -> None:
         self.problems.append(Problem(kind, place, message, fix, self.package, self.entry))
 
     def set_subject(self, document: object) -> None:
@@ -63,7 +63,9 @@ class StructFields(NamedTuple):
             values = value if value.keys() <= known else _match_keys(value, known, place, collector)
             return cls(values, place, collector)
         if value is not None:
-            collector.add("wrong-type", place, f"{type_description(value)} where a mapping is needed")
+            collector.add(
+                ProblemKind.WRONG_TYPE, place, f"{type_description(value)} where a mapping is needed"
+            )
         return cls(_EMPTY, place, collector)
 
     def text(self, key: str) -> str:
@@ -87,7 +89,7 @@ class StructFields(NamedTuple):
             return value
         if value is not None:
             message = f"{key} is {type_description(value)}, not a list"
-            self.collector.add("wrong-type", self.place.at(key), message, fix)
+            self.collector.add(ProblemKind.WRONG_TYPE, self.place.at(key), message, fix)
         return []
 
     def struct(self, key: str, known: frozenset[str]) -> StructFields:
@@ -100,10 +102,10 @@ class StructFields(NamedTuple):
         place = self.place.at(*steps)
         message = f"{name} is {type_description(value)}, not text"
         if isinstance(value, list | dict):
-            self.collector.add("wrong-type", place, message)
+            self.collector.add(ProblemKind.WRONG_TYPE, place, message)
             return ""
         text = self.collector.source_text(place, value)
-        self.collector.add("non-string-name", place, message, f'quote it: "{text}"')
+        self.collector.add(ProblemKind.NON_STRING_NAME, place, message, f'quote it: "{text}"')
         return text
 
 
@@ -159,11 +161,16 @@ def _match_keys(
         if name is None:
             if (meant := closest_name(key, known)) is not None:
                 collector.add(
-                    "misspelled-key", place.key(key), f"opm does not know the key {key}", f"write {meant}"
+                    ProblemKind.MISSPELLED_KEY,
+                    place.key(key),
+                    f"opm does not know the key {key}",
+                    f"write {meant}",
                 )
             continue
         if name in matched and place.pointer:
             message = f"{spellings[name]} and {key} are one key to opm, which takes {key}"
-            collector.add("duplicate-key", place.at(spellings[name]), message, f"keep one, called {name}")
+            collector.add(
+                ProblemKind.DUPLICATE_KEY, place.at(spellings[name]), message, f"keep one, called {name}"
+            )
         matched[name], spellings[name] = value[key], key
     return matched

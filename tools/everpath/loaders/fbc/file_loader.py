@@ -20,7 +20,7 @@ from everpath.loaders.fbc.document_splitter import (
 )
 from everpath.loaders.fbc.fields import ProblemCollector, type_description
 from everpath.loaders.sources import Sources
-from everpath.model import Place
+from everpath.model import Place, ProblemKind
 from everpath.parsing import json_parser
 from everpath.parsing.parse_result import UTF_8_FIX, ParsedDocument, ParseError, ParseWarning
 
@@ -78,7 +78,7 @@ class FileLoader:
             if (binary := _binary_reason(stream)) is not None:
                 reason, offset, fix = binary
                 fix = f"{fix}; if the file does not belong to the catalog, add it to .indexignore"
-                result.collector.add("unreadable-document", Place(file, offset), reason, fix)
+                result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(file, offset), reason, fix)
             elif is_json(stream):
                 self._load_json(stream, result)
             else:
@@ -182,10 +182,10 @@ class FileLoader:
             _report_warning(warning, offset, result)
         if parsed.value is None:
             fix = "remove it; move comments into the document that they describe"
-            collector.add("blank-document", place, "the document is empty", fix)
+            collector.add(ProblemKind.BLANK_DOCUMENT, place, "the document is empty", fix)
         elif type(parsed.value) is not dict:
             message = f"the document is {type_description(parsed.value)}, not a mapping"
-            collector.add("wrong-type", place, message)
+            collector.add(ProblemKind.WRONG_TYPE, place, message)
         elif self._sink.add(parsed.value, place, collector):
             result.with_schema += 1
         elif "apiVersion" in parsed.value and "kind" in parsed.value:
@@ -245,19 +245,21 @@ def _binary_reason(stream: BinaryIO) -> tuple[str, int, str] | None:
 
 
 def _report_split_error(error: SplitError, result: FileResult) -> None:
-    fixes = {
-        "bad-separator": "put --- on a line of its own",
-        "unreadable-document": "no document of a catalog is that large: check how the file was generated",
-    }
-    result.documents += error.kind == "unreadable-document"
+    is_too_large = error.kind is ProblemKind.UNREADABLE_DOCUMENT
+    fix = (
+        "no document of a catalog is that large: check how the file was generated"
+        if is_too_large
+        else "put --- on a line of its own"
+    )
+    result.documents += is_too_large
     result.collector.set_subject(None)
-    result.collector.add(error.kind, Place(result.file, error.offset), error.message, fixes.get(error.kind))
+    result.collector.add(error.kind, Place(result.file, error.offset), error.message, fix)
 
 
 def _report_parse_error(error: ParseError, offset: int, result: FileResult) -> None:
     result.collector.set_subject(None)
     message = f"the document does not parse: {error.message}"
-    result.collector.add("unreadable-document", Place(result.file, offset), message, error.fix)
+    result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(result.file, offset), message, error.fix)
 
 
 def _report_warning(warning: ParseWarning, offset: int, result: FileResult) -> None:
@@ -265,11 +267,13 @@ def _report_warning(warning: ParseWarning, offset: int, result: FileResult) -> N
     match warning.kind:
         case "duplicate-key":
             message = f"{warning.pointer[-1]} is written twice in this mapping"
-            result.collector.add(warning.kind, place, message, "keep the one that is meant")
+            result.collector.add(ProblemKind.DUPLICATE_KEY, place, message, "keep the one that is meant")
         case "lossy-number":
             message = "opm converts this number to a float64, which cannot represent it"
-            result.collector.add(warning.kind, place, message, "quote it, if it may be text")
+            result.collector.add(ProblemKind.LOSSY_NUMBER, place, message, "quote it, if it may be text")
         case "leftover":
             rest = Place(result.file, offset + warning.offset)
             message = "opm never reads the following text: it reads one document up to the next line with ---"
-            result.collector.add("bad-separator", rest, message, "put --- on a line of its own before it")
+            result.collector.add(
+                ProblemKind.BAD_SEPARATOR, rest, message, "put --- on a line of its own before it"
+            )

@@ -10,7 +10,7 @@ __all__ = ["load_fbc"]
 
 import os
 from collections.abc import Sequence
-from typing import BinaryIO, Final
+from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.catalog_files import CatalogFile, UnreadableFile, catalog_files
@@ -19,7 +19,7 @@ from everpath.loaders.fbc.file_loader import FileLoader, FileResult
 from everpath.loaders.fbc.schemas import SchemaDecoder
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, display_name, unreadable_input
-from everpath.model import Place, Problem
+from everpath.model import Place, Problem, ProblemKind
 from everpath.model.builder import CatalogBuilder
 from everpath.model.progress import Progress
 
@@ -38,25 +38,22 @@ _NO_CATALOG_HINT: Final = (
 _CATALOG_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
 
 
-def load_fbc(  # noqa: PLR0913 - each is an option of the user
+def load_fbc(
     path: str | Sequence[str],
     builder: CatalogBuilder,
     sources: Sources,
     progress: Progress | None = None,
     *,
     thorough: bool = False,
-    stream: BinaryIO | None = None,
     partition: Partition = WHOLE,
 ) -> None:
-    """Load the catalogs at one or more paths into a builder; `-` is `stream`.
+    """Load the catalogs at one or more paths into a builder; `-` is standard input.
 
     `thorough` also parses values that the graph does not need. Of folders only the files of the partition are
     loaded. Raises `UnreadableInput` if a path cannot be read or contains no document.
     """
     loader = FileLoader(SchemaDecoder(builder, thorough=thorough), sources, thorough=thorough)
     for each in [path] if isinstance(path, str) else path:
-        if each == STANDARD_INPUT and stream is not None:
-            sources.add_stream(each, stream)
         if each != STANDARD_INPUT and os.path.isdir(each):
             has_content = _load_folder(each, loader, builder, progress, partition)
         else:
@@ -114,7 +111,7 @@ def _load_folder_file(file: CatalogFile | UnreadableFile, loader: FileLoader) ->
     try:
         result = loader.load(file.path)
     except UnreadableInput as error:
-        result.collector.add("unreadable-document", Place(file.path), error.message, error.hint)
+        result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(file.path), error.message, error.hint)
     except OSError as error:
         is_forbidden = isinstance(error, PermissionError)
         _report_unreadable(result, error.strerror or str(error), is_forbidden=is_forbidden)
@@ -134,14 +131,14 @@ def _report_unreadable(result: FileResult, reason: str, *, is_forbidden: bool) -
         else f"add it to .indexignore, or remove it from the folder: {os.path.basename(result.file)}"
     )
     message = f"opm cannot read {result.file}: {reason}"
-    result.collector.add("unreadable-document", Place(result.file), message, fix)
+    result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(result.file), message, fix)
 
 
 def _not_a_catalog_file(result: FileResult) -> Problem:
     name = os.path.basename(result.file)
     reason = result.collector.problems[0].message
     return Problem(
-        "not-a-catalog-file",
+        ProblemKind.NOT_A_CATALOG_FILE,
         Place(result.file),
         f"{name} is not part of a catalog: {reason}",
         f"add it to .indexignore, or remove it from the folder: {name}",

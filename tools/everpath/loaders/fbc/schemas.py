@@ -21,6 +21,7 @@ from everpath.model import (
     Entry,
     Other,
     Place,
+    ProblemKind,
     Property,
 )
 from everpath.model.builder import CatalogBuilder
@@ -81,11 +82,11 @@ class SchemaDecoder:
         if not schema:
             if meta.values.get("schema", "") == "":
                 fix = _schema_fix(document)
-                meta.collector.add("missing-schema", meta.place, "the document has no schema", fix)
+                meta.collector.add(ProblemKind.MISSING_SCHEMA, meta.place, "the document has no schema", fix)
             return False
         if (meant := closest_name(schema, frozenset(self._schemas))) is not None:
             message = f"opm does not know the schema {schema}"
-            meta.collector.add("misspelled-key", meta.place.at("schema"), message, f"write {meant}")
+            meta.collector.add(ProblemKind.MISSPELLED_KEY, meta.place.at("schema"), message, f"write {meant}")
         self._builder.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
         return True
 
@@ -151,7 +152,7 @@ class SchemaDecoder:
         """Check a large value. Return it if a rule would report it, else UNREAD to free its memory."""
         if kind == _OBJECT:
             if (error := bundle_object_error(value, thorough=self._thorough)) is not None:
-                collector.add("wrong-type", place.at("value"), error)
+                collector.add(ProblemKind.WRONG_TYPE, place.at("value"), error)
             return UNREAD
         is_valid = value == {} or next(type_mismatches(value, PROPERTY_TYPES[_METADATA]), None) is None
         return value if self._thorough or not is_valid else UNREAD
@@ -170,12 +171,12 @@ def _meta(document: dict[str, Any], place: Place, collector: ProblemCollector) -
     folded = {key.casefold(): key for key in sorted(document)}
     for key in sorted(document.keys() - set(folded.values())):
         message = f"{key} and {folded[key.casefold()]} are one key to opm"
-        collector.add("case-folded-keys", place.at(key), message, "keep one of them")
+        collector.add(ProblemKind.CASE_FOLDED_KEYS, place.at(key), message, "keep one of them")
     meta: dict[str, Any] = {name: document[folded[name]] for name in _META if name in folded}
     for name, value in meta.items():
         if value is None:
             message, fix = f"{name} is null, not text", f"give {name} a value, or remove it"
-            collector.add("non-string-name", place.at(name), message, fix)
+            collector.add(ProblemKind.NON_STRING_NAME, place.at(name), message, fix)
     return meta
 
 
@@ -225,7 +226,9 @@ def _decode_property(
     """Decode a property that is not exactly `{type, value}`."""
     fields = StructFields.of(item, _PROPERTY, place, collector)
     if must_have_value and "value" not in fields.values:
-        collector.add("wrong-type", place, "the property has no value", "give it a value, or remove it")
+        collector.add(
+            ProblemKind.WRONG_TYPE, place, "the property has no value", "give it a value, or remove it"
+        )
     return fields.text("type"), fields.values.get("value")
 
 
@@ -249,8 +252,10 @@ def _check_icon(icon: StructFields) -> None:
     data = icon.values.get("base64data")
     if isinstance(data, str):
         if not is_base64(data):
-            icon.collector.add("wrong-type", icon.place.at("base64data"), "the icon is not base64")
+            icon.collector.add(ProblemKind.WRONG_TYPE, icon.place.at("base64data"), "the icon is not base64")
     elif data is not None and not isinstance(data, list):
         icon.collector.add(
-            "wrong-type", icon.place.at("base64data"), f"the icon is {type_description(data)}, not base64"
+            ProblemKind.WRONG_TYPE,
+            icon.place.at("base64data"),
+            f"the icon is {type_description(data)}, not base64",
         )

@@ -100,7 +100,7 @@ class Migration:
             if bundle.name not in reachable
         ]
         if self._validate is not None and (reason := self._validate(documents)) is not None:
-            message = f"opm validate refuses the catalog of {package.name}: {reason}"
+            message = f"opm validate rejects the catalog of {package.name}: {reason}"
             warnings.append(FileWarning(message, package.place))
         return MigratedPackage(files, tuple(warnings))
 
@@ -144,7 +144,7 @@ class Migration:
 
 
 def _require_valid(package: Package) -> None:
-    """Raise `OpmError`, with a place, for a package that opm refuses."""
+    """Raise `OpmError`, with a place, for a package that opm rejects."""
     place = package.place
     if not package.name:
         raise OpmError("the package has no name", place, "add packageName")

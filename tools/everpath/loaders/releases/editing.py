@@ -17,7 +17,14 @@ from everpath.errors import ReleasesError
 from everpath.loaders.releases.formatting import format_channels, format_release, format_scalar, release_lines
 from everpath.loaders.releases.parser import parse_releases
 from everpath.parsing.positions import YamlNode, yaml_nodes
-from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins, apply_edits
+from everpath.releases.release_plan import (
+    AddRelease,
+    ReleasesEdit,
+    SetChannels,
+    SetField,
+    SetPins,
+    apply_edits,
+)
 
 _BOM: Final = codecs.BOM_UTF8
 _DASH: Final = re.compile(r"^ *-", re.MULTILINE)
@@ -35,7 +42,7 @@ class _TextEdit(NamedTuple):
     text: str
 
 
-def edit_releases(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
+def edit_releases(content: bytes, edits: Sequence[ReleasesEdit], file: str) -> bytes:
     """Return the content of the file after the edits. Raises ReleasesError if it cannot be edited.
 
     Cost: the text is parsed three times, independent of the number of edits.
@@ -60,7 +67,7 @@ def edit_releases(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
     return found
 
 
-def _edit_text(text: str, edits: Sequence[Edit]) -> str:
+def _edit_text(text: str, edits: Sequence[ReleasesEdit]) -> str:
     """Apply all edits to the text. A new release comes after other edits at the same position."""
     document, parts, at = _Document(text), list[str](), 0
     ordered = sorted(edits, key=lambda edit: isinstance(edit, AddRelease))
@@ -70,7 +77,7 @@ def _edit_text(text: str, edits: Sequence[Edit]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _describe_edits(edits: Sequence[Edit]) -> str:
+def _describe_edits(edits: Sequence[ReleasesEdit]) -> str:
     return "; ".join(
         f"add {format_release(edit.release)}"
         if isinstance(edit, AddRelease)
@@ -89,7 +96,7 @@ class _Document:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         self.top = yaml_nodes(text.encode())
 
-    def text_edit(self, edit: Edit) -> _TextEdit:
+    def text_edit(self, edit: ReleasesEdit) -> _TextEdit:
         releases = _child(self.top, "releases")
         if isinstance(edit, SetPins):
             return self._pins(edit)

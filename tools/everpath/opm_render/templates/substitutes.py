@@ -31,10 +31,10 @@ _Precedence = tuple[Key, bool, Key]
 def render_substitutes(
     document: CatalogDocument, render_image: ImageRenderer, validate: CatalogValidator
 ) -> list[Blob]:
-    """Apply all substitutions to the entries. Raises `OpmError`, also if opm refuses the catalog."""
+    """Apply all substitutions to the entries. Raises `OpmError`, also if opm rejects the catalog."""
     blobs = [decode_blob(entry) for entry in list_documents(document, "entries")]
     if (error := validate(blobs)) is not None:
-        raise OpmError(f"opm refuses the entries: {error}", document.place.at("entries"))
+        raise OpmError(f"opm rejects the entries: {error}", document.place.at("entries"))
     bases: dict[str, str] = {}
     for item in list_documents(document, "substitutions"):
         image, base = (_string(item, key) for key in ("name", "base"))
@@ -48,7 +48,7 @@ def render_substitutes(
         blobs = [_substitute_in_channel(blob, bundle.get("name", ""), base) for blob in blobs]
         blobs.append(bundle)
         if (error := validate(blobs)) is not None:
-            message = f"opm refuses the catalog with {image!r} as the substitute of {base!r}: {error}"
+            message = f"opm rejects the catalog with {image!r} as the substitute of {base!r}: {error}"
             raise OpmError(message, item.place)
     return blobs
 

@@ -51,7 +51,7 @@ def _matrix(report: MatrixReport) -> Iterator[str]:
         {
             "old": old,
             "new": new,
-            "stranded": update.stranded,
+            "stranded": update.regressions,
             "changedPaths": update.changed_paths,
             "changes": [_change(change) for change in update.changes],
         }

@@ -26,16 +26,15 @@ from everpath.comparison.matrix import Matrix
 from everpath.comparison.outcomes import PathOutcome
 from everpath.comparison.properties import PropertyResult
 from everpath.model import SourcePosition
-from everpath.reporters.formatting import join_names
 from everpath.reporters.lint.lint_report import Workspace
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
-from everpath.wording import count
+from everpath.wording import count, join_names
 
 #: Values of `-o`, the default first.
 COMPARISON_FORMATS: Final = ("text", "json", "markdown", "github")
 
-_MOST_CHARACTERS: Final = 500
+_MAX_CHARACTERS: Final = 500
 
 _OUTCOMES: Final = {
     PathOutcome.FAILING: "failing",
@@ -88,7 +87,7 @@ class ComparisonReport(_Report):
         versions = count(len(comparison.rows), "installed version")
         sizes = f"{count(comparison.packages, 'package')} and {count(comparison.channels, 'channel')}"
         more = regressions_without_channels(comparison.changes)
-        return f"Of {versions} in {sizes} ({self._olm()}): {join_names(outcomes)}." + (
+        return f"Of {versions} in {sizes} ({self._olm()}): {join_names(outcomes, limit=None)}." + (
             f" Without channels in the ClusterExtension, OLM v1 cuts off {more:,} more." if more else ""
         )
 
@@ -156,9 +155,9 @@ def position_text(change: Change) -> str:
 
 def truncate(text: str) -> str:
     """Shorten a text: OLM's errors name every head, and there may be thousands."""
-    if len(text) <= _MOST_CHARACTERS:
+    if len(text) <= _MAX_CHARACTERS:
         return text
-    return f"{text[:_MOST_CHARACTERS]}… (complete in -o json)"
+    return f"{text[:_MAX_CHARACTERS]}… (complete in -o json)"
 
 
 def describe_edits(edits: Sequence[Difference], most: int = 10) -> list[str]:
@@ -167,6 +166,6 @@ def describe_edits(edits: Sequence[Difference], most: int = 10) -> list[str]:
     lines = [edit.description for edit in edits if edit.kind is not EditKind.REMOVED or len(removed) == 1]
     if len(removed) > 1:
         shown = removed if len(removed) <= most else [*removed[:most], f"{len(removed) - most:,} more"]
-        lines.append(f"{join_names(shown)} were removed")
+        lines.append(f"{join_names(shown, limit=None)} were removed")
     more = len(lines) - most
     return [*lines[:most], f"and {more:,} more edits (-o json lists them)"] if more > 0 else lines

@@ -27,8 +27,8 @@ from everpath.upgrade_path.hops import PathEnd
 from everpath.upgrade_path.path import UpgradePath
 from everpath.wording import MAX_NAMES, count
 
-_MOST_REASONS: Final = 10
-_MOST_ROWS: Final = 2_000
+_MAX_REASONS: Final = 10
+_MAX_ROWS: Final = 2_000
 
 
 def render(report: ComparisonReport | MatrixReport, options: DisplayOptions) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _change(change: Change, paint: Paint) -> Iterator[str]:
     details: dict[str, Sequence[str]] = {
         "before: ": [truncate(change.old_path)] if change.old_path else [],
         "now: ": [truncate(change.new_path)] if change.new_path else [],
-        "reason: ": [truncate(reason) for reason in change.reasons[:_MOST_REASONS]],
+        "reason: ": [truncate(reason) for reason in change.reasons[:_MAX_REASONS]],
         "caused by: ": describe_edits(change.edits),
         "fix: ": [change.fix] if change.fix else [],
     }
@@ -90,10 +90,10 @@ def _matrix(report: MatrixReport, options: DisplayOptions) -> Iterator[str]:
     rows = [row for row in _rows(report.matrix) if show_all or row.is_notable]
     if rows:
         title = ("PACKAGE", "CHANNEL", "INSTALLED", "OLM", *report.catalogs)
-        yield from columns([title, *_table(rows)][: _MOST_ROWS + 1])
+        yield from columns([title, *_table(rows)][: _MAX_ROWS + 1])
         yield "\n"
-    if len(rows) > _MOST_ROWS:
-        yield f"The table is cut off after {_MOST_ROWS:,} rows; -o json has all.\n\n"
+    if len(rows) > _MAX_ROWS:
+        yield f"The table is cut off after {_MAX_ROWS:,} rows; -o json has all.\n\n"
     for (old, new), update in zip(pairwise(report.catalogs), updates, strict=True):
         if shown := options.visible_changes(update.changes):
             title_of_update = f"from {old} to {new}: {update.cut_off:,} cut off"

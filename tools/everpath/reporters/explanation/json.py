@@ -19,9 +19,9 @@ def render(
 ) -> Iterator[str]:
     """Yield one JSON object. `live` is the status of the operator on a cluster."""
     query, installed = explanation.query, explanation.query.installed
-    refused = [
+    errors = [
         {"catalog": catalog, "package": error.package, "channel": error.channel, "message": error.message}
-        for catalog, error in explanation.refused
+        for catalog, error in explanation.opm_errors
     ]
     document = {
         "version": VERSION,
@@ -31,7 +31,7 @@ def render(
         "installed": installed
         and {"name": installed.name, "version": installed.version, "known": installed.is_known},
         "location": explanation.location,
-        **({"refused": refused} if refused else {}),
+        **({"opmErrors": errors} if errors else {}),
         "explanations": [_explanation(each) for each in explanation.explanations],
         "checks": [check._asdict() for check in explanation.checks],
         **({"live": live} if live is not None else {}),

@@ -31,9 +31,9 @@ _COLOURS: Final = {
 _PAGE: Final = f"{__url__}/blob/main/docs/commands/why.md#checks-on-the-cluster"
 
 #: Numbers of candidates, of names on one line, and of fixes that are shown: a channel may have hundreds.
-_MOST_CANDIDATES: Final = 12
-_MOST_NAMES: Final = 2
-_MOST_FIXES: Final = 5
+_MAX_CANDIDATES: Final = 12
+_MAX_NAMES: Final = 2
+_MAX_FIXES: Final = 5
 
 
 def render(explanation: Explanation, *, colour: bool = False, is_brief: bool = False) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _candidates(candidates: Sequence[CandidateGroup], paint: Paint) -> Iterator[
     shown = _first_candidates(candidates)
     rows = []
     for group in shown:
-        most = 1 if len(group.names) > _MOST_NAMES else _MOST_NAMES
+        most = 1 if len(group.names) > _MAX_NAMES else _MAX_NAMES
         names = join_names([quote_empty(name) for name in group.names], most)
         catalog = f" of {group.catalog}" if group.catalog else ""
         rows.append((f"{names}{catalog}", group.result.value, group.text))
@@ -88,13 +88,13 @@ def _candidates(candidates: Sequence[CandidateGroup], paint: Paint) -> Iterator[
 
 def _first_candidates(candidates: Sequence[CandidateGroup]) -> Sequence[CandidateGroup]:
     """Return accepted candidates, then the first of the others, in their order."""
-    if len(candidates) <= _MOST_CANDIDATES:
+    if len(candidates) <= _MAX_CANDIDATES:
         return candidates
     accepted = [
         group for group in candidates if group.edge is not None or group.result is not CandidateResult.REFUSED
     ]
     rest = [group for group in candidates if group not in accepted]
-    chosen = [*accepted[:_MOST_CANDIDATES], *rest[: max(1, _MOST_CANDIDATES - len(accepted))]]
+    chosen = [*accepted[:_MAX_CANDIDATES], *rest[: max(1, _MAX_CANDIDATES - len(accepted))]]
     return [group for group in candidates if group in chosen]
 
 
@@ -102,14 +102,14 @@ def _fixes(fixes: Sequence[ProposedFix], paint: Paint) -> Iterator[str]:
     if not fixes:
         return
     yield f"  {paint('bold', 'fixes:')}\n"
-    for fix in fixes[:_MOST_FIXES]:
+    for fix in fixes[:_MAX_FIXES]:
         indent = "    "
         if fix.severity is not None:
             label = paint.severity(fix.severity, f"{fix.severity.word}[{fix.rule} {fix.name}]")
             yield f"    {label}: {one_line(fix.message)}{_position_text(fix)}\n"
             indent = "      "
         yield f"{indent}{paint('green', 'fix:')} {one_line(fix.text)}\n"
-    if (more := len(fixes) - _MOST_FIXES) > 0:
+    if (more := len(fixes) - _MAX_FIXES) > 0:
         yield f"    and {more:,} more (everpath validate-graph lists them)\n"
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from everpath.model import SourcePosition
-from everpath.reporters.formatting import join_names, printable
+from everpath.reporters.formatting import printable
 from everpath.reporters.lint.lint_report import LintReport, Workspace, one_line_message
 from everpath.rules.findings import Severity
+from everpath.wording import join_names
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -22,7 +23,7 @@ def render(report: LintReport) -> Iterator[str]:
     """
     for finding, channels in report.shown:
         # The annotation shows only the line, which may be in several channels.
-        several = f" (in the channels {join_names(channels)})" if len(channels) > 1 else ""
+        several = f" (in the channels {join_names(channels, limit=None)})" if len(channels) > 1 else ""
         lines = [one_line_message(finding) + several]
         lines += (f"because: {line}" for reason in finding.because for line in reason.splitlines())
         lines += [f"fix: {finding.fix}"] if finding.fix else []

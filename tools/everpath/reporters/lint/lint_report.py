@@ -10,38 +10,26 @@ __all__ = [
     "group_by_channel",
     "one_line_message",
     "position_text",
-    "rule_description",
     "rule_url",
 ]
 
 import os.path
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from everpath import __url__
-from everpath.reporters.formatting import join_names, one_line
+from everpath.reporters.formatting import one_line
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
-from everpath.wording import count, shorten_names
-
-_WORD: Final = re.compile(r"[\w.+-]*\w")
+from everpath.wording import count, join_names, shorten_names
 
 
 def rule_url(rule: str) -> str:
     """Return the address of a rule's page."""
     return f"{__url__}/blob/main/docs/rules/{rule}.md"
-
-
-def rule_description(rule: Rule) -> list[str]:
-    """Return the description of a rule for its users: unwrapped paragraphs, without the cost."""
-    paragraphs = (
-        " ".join(text.split()).partition("Cost: ")[0].rstrip() for text in rule.description.split("\n\n")
-    )
-    return [text for text in paragraphs if text]
 
 
 def one_line_message(finding: Finding) -> str:
@@ -51,15 +39,9 @@ def one_line_message(finding: Finding) -> str:
 
 def full_message(finding: Finding) -> str:
     """Return the message, with the entry in front unless it names the entry itself."""
-    message, name = finding.message, finding.entry
-    short = shorten_names(name or "", finding.package or "")
-    has_name = not name or _mentions(message, name) or _mentions(message, short)
-    return message if has_name else f"{short}: {message}"
-
-
-def _mentions(message: str, name: str) -> bool:
-    """Return whether a message has a name as a word: `op.v1.2` and `my-op.v1` do not mention `op.v1`."""
-    return name in message and name in _WORD.findall(message)
+    if finding.names_entry or not finding.entry:
+        return finding.message
+    return f"{shorten_names(finding.entry, finding.package or '')}: {finding.message}"
 
 
 def position_text(finding: Finding) -> str:

@@ -17,7 +17,6 @@ from everpath.reporters.lint.lint_report import (
     LintReport,
     Workspace,
     one_line_message,
-    rule_description,
     rule_url,
 )
 from everpath.rules.findings import Finding
@@ -56,7 +55,7 @@ def _json(value: object) -> str:
 def _rule(rule_id: str, rule: Rule | None) -> dict[str, Any]:
     described: dict[str, Any] = {"id": rule_id, "helpUri": rule_url(rule_id)}
     if rule is not None:
-        text = "\n\n".join(rule_description(rule))
+        text = "\n\n".join(rule.description)
         described |= {
             "name": "".join(word.capitalize() for word in rule.name.split("-")),
             "shortDescription": {"text": rule.summary},

@@ -11,17 +11,17 @@ from itertools import groupby
 from typing import Final
 
 from everpath.reporters.colour import Paint
-from everpath.reporters.formatting import join_names, one_line, printable
+from everpath.reporters.formatting import one_line, printable
 from everpath.reporters.lint.lint_report import GroupedFinding, LintReport, one_line_message, position_text
 from everpath.reporters.lint.snippet import snippet
 from everpath.rules.findings import Finding, Severity
 from everpath.versions import Version, parse_or_none
-from everpath.wording import count
+from everpath.wording import count, join_names
 
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d.*")
 
 #: A finding may have thousands of edges as evidence.
-_MOST_REASONS: Final = 10
+_MAX_REASONS: Final = 10
 
 
 def render(report: LintReport) -> Iterator[str]:
@@ -32,7 +32,7 @@ def render(report: LintReport) -> Iterator[str]:
         group = list(members)
         noun = "channel" if len(channels) == 1 else "channels"
         title = [f"package {package}"] if package else []
-        title += [f"{noun} {join_names(channels)}"] if channels else []
+        title += [f"{noun} {join_names(channels, limit=None)}"] if channels else []
         if title:
             counts = Counter(each.severity for each in group)
             numbers = join_names([count(counts[s], s.word) for s in reversed(Severity) if counts[s]])
@@ -80,8 +80,8 @@ def _finding_lines(finding: Finding, paint: Paint) -> Iterator[str]:
 
 def _evidence_and_fix(finding: Finding) -> Iterator[tuple[str, list[str]]]:
     """Yield each as a heading and lines that are safe to print."""
-    if reasons := [line for reason in finding.because[:_MOST_REASONS] for line in _printable_lines(reason)]:
-        if (more := len(finding.because) - _MOST_REASONS) > 0:
+    if reasons := [line for reason in finding.because[:_MAX_REASONS] for line in _printable_lines(reason)]:
+        if (more := len(finding.because) - _MAX_REASONS) > 0:
             reasons.append(f"and {more:,} more (-o json lists them)")
         yield "because: ", reasons
     if finding.fix:

@@ -18,7 +18,7 @@ from everpath.paths.report import ConstraintResult, GoalPaths, PathsReport
 VERSION: Final = 2
 
 # Python converts no integer with more than 4,300 digits.
-_MOST_PATHS: Final = 10**4000
+_MAX_PATHS: Final = 10**4000
 
 Json = dict[str, Any]
 
@@ -28,9 +28,9 @@ def render(report: PathsReport) -> Iterator[str]:
     query = report.query
     head = {"version": VERSION, "package": query.package.name, "resolver": query.resolver}
     yield json.dumps(head, ensure_ascii=False)[:-1]
-    refused = [{"channel": each.channel, "message": each.message} for each in report.refused]
+    errors = [{"channel": each.channel, "message": each.message} for each in report.opm_errors]
     parts: dict[str, list[Json]] = {
-        **({"refused": refused} if refused else {}),
+        **({"opmErrors": errors} if errors else {}),
         "goals": [_goal_paths(each) for each in report.goal_paths],
         "constraints": [_constraint_result(each) for each in report.constraint_results],
         "mirrors": [_mirror(query.package, mirror) for mirror in report.mirrors],
@@ -73,7 +73,7 @@ def _goal_paths(goal_paths: GoalPaths) -> Json:
 def _count(count: PathCount | None) -> Json:
     if count is None:
         return {"paths": 0, "exact": True, "shortest": None, "longest": None}
-    paths = min(count.paths, _MOST_PATHS)
+    paths = min(count.paths, _MAX_PATHS)
     is_exact = count.is_exact and paths == count.paths
     return {"paths": paths, "exact": is_exact, "shortest": count.shortest, "longest": count.longest}
 

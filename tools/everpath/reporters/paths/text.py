@@ -14,15 +14,15 @@ from everpath.paths.mirror import Mirror, MirroredChannel
 from everpath.paths.path_counts import MOST_IN_LOOP, PathCount
 from everpath.paths.report import ConstraintResult, GoalPaths, PathsQuery, PathsReport
 from everpath.reporters.colour import Paint
-from everpath.reporters.formatting import columns, join_names, one_line, quote_empty
+from everpath.reporters.formatting import columns, one_line, quote_empty
 from everpath.upgrade_path.reasons import failure_reason
-from everpath.wording import count
+from everpath.wording import count, join_names
 
-_MOST_NAMES: Final = 6
-_MOST_DIGITS: Final = 15
+_MAX_NAMES: Final = 6
+_MAX_DIGITS: Final = 15
 
 #: Number of opm's errors that are shown; opm itself stops at the first.
-_MOST_REFUSALS: Final = 3
+_MAX_OPM_ERRORS: Final = 3
 
 _TITLES: Final = {
     "any": "all upgrade paths that edges allow",
@@ -48,16 +48,16 @@ def render(report: PathsReport, *, colour: bool = False) -> Iterator[str]:
     for hop_graph in report.hop_graphs if report.constraint_results else ():
         yield from _failures(hop_graph, paint)
     # Catalogs are served by opm to OLM v0 only.
-    for refusal in report.refused[:_MOST_REFUSALS] if report.query.resolver == "v0" else ():
-        where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
-        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.message}"
+    for error in report.opm_errors[:_MAX_OPM_ERRORS] if report.query.resolver == "v0" else ():
+        where = f"channel {error.channel}" if error.channel is not None else "the catalog"
+        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {error.message}"
         yield f"{paint('yellow', 'warning')}: {one_line(warning)}\n"
 
 
 def _goal_paths(query: PathsQuery, goal_paths: GoalPaths, paint: Paint) -> Iterator[str]:
     goal = quote_empty(goal_paths.goal)
-    if goal_paths.is_fresh_install:
-        goal += ", a new installation" + (" although it is withdrawn" if goal_paths.is_withdrawn else "")
+    if goal_paths.is_new_install:
+        goal += ", a new installation" + (" although it is superseded" if goal_paths.is_superseded else "")
     where = f"package {query.package.name}, {_channels(goal_paths.channels)}"
     yield f"{paint('bold', one_line(f'{where}: {_TITLES[query.resolver]} to {goal}'))}\n"
     yield from _failures(goal_paths.hop_graph, paint)
@@ -68,7 +68,7 @@ def _goal_paths(query: PathsQuery, goal_paths: GoalPaths, paint: Paint) -> Itera
 
 
 def _channels(names: Sequence[str]) -> str:
-    return f"channel {names[0]}" if len(names) == 1 else f"channels {join_names(names)}"
+    return f"channel {names[0]}" if len(names) == 1 else f"channels {join_names(names, limit=None)}"
 
 
 def _failures(hop_graph: HopGraph, paint: Paint) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _table(goal_paths: GoalPaths) -> Iterator[str]:
 
 def _number(found: PathCount) -> str:
     """Return the number of paths, a large one as `about 1.3e45`."""
-    text = f"{found.paths:,}" if found.paths < 10**_MOST_DIGITS else _scientific(found.paths)
+    text = f"{found.paths:,}" if found.paths < 10**_MAX_DIGITS else _scientific(found.paths)
     return text if found.is_exact else f"at least {text}"
 
 
@@ -157,10 +157,10 @@ def _path(hop_graph: HopGraph, path: Sequence[str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    if len(names) <= _MOST_NAMES:
-        return one_line(join_names([quote_empty(name) for name in names]))
-    first = ", ".join(quote_empty(name) for name in names[: _MOST_NAMES - 1])
-    return one_line(f"{first} and {len(names) - _MOST_NAMES + 1:,} more")
+    if len(names) <= _MAX_NAMES:
+        return one_line(join_names(names, limit=None))
+    first = ", ".join(quote_empty(name) for name in names[: _MAX_NAMES - 1])
+    return one_line(f"{first} and {len(names) - _MAX_NAMES + 1:,} more")
 
 
 def _constraint_result(result: ConstraintResult, paint: Paint) -> Iterator[str]:

@@ -98,9 +98,8 @@ def document(simulation: SimulationReport) -> Iterator[str]:
         where = {"catalog": catalog} if simulation.catalogs else {}
         message = {"package": error.package, "channel": error.channel, "message": error.message}
         errors.append(encode({**where, **message}))
-    refused = ",\n  ".join(errors)
-    refused = f',\n "refused": [\n  {refused}\n ]' if refused else ""
-    yield f'{{"version": {VERSION}{warnings}{refused},\n "paths": ['
+    opm_errors = f',\n "opmErrors": [\n  {joined}\n ]' if (joined := ",\n  ".join(errors)) else ""
+    yield f'{{"version": {VERSION}{warnings}{opm_errors},\n "paths": ['
     separator = "\n  "
     for path in simulation.paths:
         yield separator + encode({field: _VALUES[field](path) for field in fields})

@@ -13,12 +13,12 @@ from typing import Final
 
 from everpath.model import OpmError
 from everpath.reporters.colour import Paint
-from everpath.reporters.formatting import columns, join_names, one_line, quote_empty
+from everpath.reporters.formatting import columns, one_line, quote_empty
 from everpath.reporters.simulation.report import SimulationReport
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, InstalledResult
 from everpath.upgrade_path.hops import PathEnd
 from everpath.upgrade_path.path import UpgradePath
-from everpath.wording import count
+from everpath.wording import count, join_names
 
 #: Hops of a path that the table shows: the first ones and the last.
 _MAX_HOPS: Final = 4
@@ -249,7 +249,9 @@ def _reasons(result: ChannelResult, paint: Paint, *, is_default: bool) -> Iterat
 
 def _join_some(names: Sequence[str]) -> str:
     shown = [quote_empty(name) for name in names[:_MAX_NAMES]]
-    return join_names([*shown, f"{len(names) - _MAX_NAMES:,} more"] if names[_MAX_NAMES:] else shown)
+    return join_names(
+        [*shown, f"{len(names) - _MAX_NAMES:,} more"] if names[_MAX_NAMES:] else shown, limit=None
+    )
 
 
 def _install_plans(result: ChannelResult, paint: Paint) -> Iterator[str]:

@@ -178,6 +178,7 @@ def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
             f"operator-sdk rejects the bundle: its name must be {right}, not {bundle.name or ''}",
             because=("the CSV has spec.release",),
             fix=f"rename it to {right}",
+            names_entry=True,
         )
 
 

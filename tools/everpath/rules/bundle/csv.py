@@ -82,6 +82,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
             else "the API server rejects the CSV: it has no name",
             because=("OLM also uses the name as the value of labels",),
             fix="write PACKAGE.vVERSION in lower case, with at most 63 characters",
+            names_entry=True,
         )
 
 

@@ -140,6 +140,7 @@ def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
             f"pipelines cannot read the version from the name {name}: it is not NAME.vVERSION",
             because=("a version is MAJOR.MINOR.PATCH, such as 0.0.1",) if not has_version else (),
             fix="follow the convention in the next release; do not rename a published one",
+            names_entry=True,
         )
 
 

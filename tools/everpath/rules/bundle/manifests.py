@@ -208,6 +208,7 @@ def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
                     f"the API server rejects {_object_name(manifest)}: {problem}",
                     because=("opm and operator-sdk cannot decode it",),
                     fix=_type_fix(mismatch),
+                    names_entry=manifest.name == bundle.name,
                 )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fixes.edits import DeferredFix, Edit, merge_edits
+from everpath.rules.fixes.edits import ChannelEdit, DeferredFix, merge_edits
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.wording import join_names
 
@@ -33,7 +33,7 @@ class SuggestedFix(NamedTuple):
     """The edit for a finding, and all findings that it fixes, including its own."""
 
     key: FindingKey
-    edit: Edit
+    edit: ChannelEdit
     fixes: frozenset[FindingKey]
 
 
@@ -43,7 +43,7 @@ def resolve_conflicts(
     rules: Mapping[str, Rule],
     suggested: Sequence[SuggestedFix],
     limit: int,
-) -> dict[FindingKey, Edit | DeferredFix]:
+) -> dict[FindingKey, ChannelEdit | DeferredFix]:
     """Return other fixes for edits that cannot be applied together with those before them.
 
     That is an alternative of the edit, or a `DeferredFix`: validate again after the other fixes. At most
@@ -66,9 +66,9 @@ class _CombinedTrials:
         self._trials = trials
         self._rules = rules
 
-    def combine(self, suggested: Sequence[SuggestedFix]) -> Edit | None:
+    def combine(self, suggested: Sequence[SuggestedFix]) -> ChannelEdit | None:
         """All edits as one; None if they cannot be applied together."""
-        combined: Edit | None = suggested[0].edit
+        combined: ChannelEdit | None = suggested[0].edit
         for fix in suggested[1:]:
             combined = merge_edits(self._graph, combined, fix.edit) if combined is not None else None
         fixes = frozenset[FindingKey]().union(*(fix.fixes for fix in suggested))
@@ -78,12 +78,12 @@ class _CombinedTrials:
 
     def apply_in_turn(
         self, suggested: Sequence[SuggestedFix], limit: int
-    ) -> dict[FindingKey, Edit | DeferredFix]:
+    ) -> dict[FindingKey, ChannelEdit | DeferredFix]:
         """Apply the edits one after the other and return other fixes for those that cannot be applied."""
         first, *others = suggested
         combined, fixes, applied = first.edit, first.fixes, [first.key]
         known = self._before | self._errors(combined)
-        replacements: dict[FindingKey, Edit | DeferredFix] = {}
+        replacements: dict[FindingKey, ChannelEdit | DeferredFix] = {}
         for place, fix in enumerate(others, start=2):
             fixes |= fix.fixes
             applicable = self._first_applicable(combined, fix, fixes, known) if place <= limit else None
@@ -97,29 +97,30 @@ class _CombinedTrials:
         return replacements
 
     def _first_applicable(
-        self, combined: Edit, fix: SuggestedFix, fixes: frozenset[FindingKey], known: frozenset[str]
-    ) -> tuple[Edit, Edit] | None:
+        self, combined: ChannelEdit, fix: SuggestedFix, fixes: frozenset[FindingKey], known: frozenset[str]
+    ) -> tuple[ChannelEdit, ChannelEdit] | None:
         """The first alternative that can be applied after the others, and the combined edit."""
         candidates = (fix.edit, fix.edit.alternative, fix.edit.fallback)
-        for choice in (e for e in candidates if isinstance(e, Edit)):
+        for choice in (e for e in candidates if isinstance(e, ChannelEdit)):
             after = merge_edits(self._graph, combined, choice)
             if after is not None and self._is_acceptable(after, fixes, known):
                 return choice._replace(alternative=None), after
         return None
 
     def _fix_after(
-        self, fix: SuggestedFix, choice: Edit, combined: Edit, applied: Sequence[FindingKey]
-    ) -> Edit:
+        self, fix: SuggestedFix, choice: ChannelEdit, combined: ChannelEdit, applied: Sequence[FindingKey]
+    ) -> ChannelEdit:
         """The alternative; one that needs the earlier edits becomes the combined edit and says so."""
         if self._fixes(choice, fix.fixes):
             return choice
-        return combined._replace(text=f"{choice.text}, after {_join_keys(applied)}")
+        text = f"{choice.text}, after {_join_keys(applied)}"
+        return combined._replace(text=text, copied=choice.copied)
 
-    def _is_acceptable(self, edit: Edit, fixes: frozenset[FindingKey], known: frozenset[str]) -> bool:
+    def _is_acceptable(self, edit: ChannelEdit, fixes: frozenset[FindingKey], known: frozenset[str]) -> bool:
         """Whether an edit fixes its findings and adds errors of known rules only."""
         return self._fixes(edit, fixes) and self._errors(edit) <= known
 
-    def _fixes(self, edit: Edit, fixes: frozenset[FindingKey]) -> bool:
+    def _fixes(self, edit: ChannelEdit, fixes: frozenset[FindingKey]) -> bool:
         """Whether an edit fixes all these findings without a regression."""
         if self._trials.regression(edit) is not None:
             return False
@@ -131,7 +132,7 @@ class _CombinedTrials:
     def _before(self) -> frozenset[str]:
         return frozenset(rule.id for rule in _error_rules() if any(map(_is_error, rule.check(self._graph))))
 
-    def _errors(self, edit: Edit) -> frozenset[str]:
+    def _errors(self, edit: ChannelEdit) -> frozenset[str]:
         """The rules that report errors after an edit."""
         return frozenset(
             rule.id for rule in _error_rules() if any(map(_is_error, self._trials.flaws_after(rule, edit)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 __all__ = [
+    "Advice",
+    "ChannelEdit",
     "DeferredFix",
-    "Edit",
     "FixedWith",
     "add_entry",
     "add_skips",
@@ -40,26 +41,43 @@ _MAX_NAMES = 40
 _SAMPLE_NAMES = 3
 
 
-class Edit(NamedTuple):
+class ChannelEdit(NamedTuple):
     """The changed entries of a channel, and the text of the fix.
 
     If both help, the fix names the edit and its `alternative`; otherwise the one that helps. If none does,
     the fix is `fallback`: a third edit, which must help too, or advice.
     `changes` can be a function: thousands of edits of one long skips list would take too much memory.
+    `copied`: names in the text that users copy into the channel; reports do not shorten them.
     """
 
     text: str
     changes: tuple[Entry, ...] | Callable[[], tuple[Entry, ...]]
-    alternative: Edit | None = None
-    fallback: Edit | str | None = None
+    alternative: ChannelEdit | None = None
+    fallback: ChannelEdit | str | None = None
+    copied: tuple[str, ...] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The changed entries."""
         return self.changes() if callable(self.changes) else self.changes
 
+    @property
+    def copied_names(self) -> tuple[str, ...]:
+        """The names that users copy from the edit and its alternative."""
+        return self.copied + (self.alternative.copied if self.alternative is not None else ())
+
     def __str__(self) -> str:
         return f"{self.text}, or {self.alternative.text}" if self.alternative is not None else self.text
+
+
+class Advice(NamedTuple):
+    """A fix that is not an edit, with the names in it that users copy."""
+
+    text: str
+    copied_names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class DeferredFix(NamedTuple):
@@ -76,7 +94,11 @@ class FixedWith(NamedTuple):
 
     rule: str
     entry: str | None
-    fix: Edit | DeferredFix | None = None
+    fix: ChannelEdit | DeferredFix | None = None
+
+    @property
+    def copied_names(self) -> tuple[str, ...]:
+        return self.fix.copied if isinstance(self.fix, ChannelEdit) else ()
 
     def __str__(self) -> str:
         other = f"{self.rule} ({self.entry})" if self.entry else self.rule
@@ -85,14 +107,16 @@ class FixedWith(NamedTuple):
         return f"fixed together with {other}{f': {self.fix.text}' if self.fix is not None else ''}"
 
 
-def add_skips(graph: ChannelGraph, on: str, names: Iterable[str]) -> Edit:
+def add_skips(graph: ChannelGraph, on: str, names: Iterable[str]) -> ChannelEdit:
     """Add names to the skips of an entry."""
     entry, more = graph.entries[on], tuple(names)
     named = join_names(more, _MAX_NAMES if len(more) <= _MAX_NAMES else _SAMPLE_NAMES)
-    return Edit(f"add {named} to the skips of {on}", lambda: (entry._replace(skips=(*entry.skips, *more)),))
+    return ChannelEdit(
+        f"add {named} to the skips of {on}", lambda: (entry._replace(skips=(*entry.skips, *more)),)
+    )
 
 
-def remove_skip(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> Edit:
+def remove_skip(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> ChannelEdit:
     """Remove a name from the skips of entries."""
     on = tuple(dict.fromkeys(skippers))
 
@@ -100,33 +124,38 @@ def remove_skip(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> Edit
         entries = (graph.entries[s] for s in on)
         return tuple(e._replace(skips=tuple(s for s in e.skips if s != name)) for e in entries)
 
-    return Edit(f"remove {name} from the skips of {join_names(on, _MAX_NAMES)}", changes)
+    return ChannelEdit(f"remove {name} from the skips of {join_names(on, _MAX_NAMES)}", changes)
 
 
-def set_replaces(graph: ChannelGraph, on: str, target: str) -> Edit:
+def set_replaces(graph: ChannelGraph, on: str, target: str) -> ChannelEdit:
     """Set what an entry replaces."""
-    return Edit(f"set replaces: {target} on {on}", (graph.entries[on]._replace(replaces=target),))
+    changed = graph.entries[on]._replace(replaces=target)
+    return ChannelEdit(f"set replaces: {target} on {on}", (changed,), copied=(target,))
 
 
-def remove_replaces(graph: ChannelGraph, on: str) -> Edit:
+def remove_replaces(graph: ChannelGraph, on: str) -> ChannelEdit:
     """Remove the replaces of an entry."""
     entry = graph.entries[on]
-    return Edit(f"remove replaces: {entry.replaces} from {on}", (entry._replace(replaces=None),))
+    text, copied = f"remove replaces: {entry.replaces} from {on}", (entry.replaces or "",)
+    return ChannelEdit(text, (entry._replace(replaces=None),), copied=copied)
 
 
-def add_entry(entry: Entry, edge: str) -> Edit:
-    """Add an entry to the channel."""
-    return Edit(f"add {entry.name} to this channel{edge}", (entry,))
+def add_entry(entry: Entry, replaces: str | None = None) -> ChannelEdit:
+    """Add an entry to the channel. `replaces` is what the text names of its edges."""
+    edge = f", with replaces: {replaces}" if replaces is not None else ""
+    copied = (replaces,) if replaces is not None else ()
+    return ChannelEdit(f"add {entry.name} to this channel{edge}", (entry,), copied=copied)
 
 
-def join_edits(first: Edit, second: Edit) -> Edit | None:
+def join_edits(first: ChannelEdit, second: ChannelEdit) -> ChannelEdit | None:
     """Combine two edits; return None if both change the same entry."""
     if not {e.name for e in first.entries}.isdisjoint(e.name for e in second.entries):
         return None
-    return Edit(f"{first.text} and {second.text}", first.entries + second.entries)
+    text, copied = f"{first.text} and {second.text}", first.copied + second.copied
+    return ChannelEdit(text, first.entries + second.entries, copied=copied)
 
 
-def merge_edits(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
+def merge_edits(graph: ChannelGraph, first: ChannelEdit, second: ChannelEdit) -> ChannelEdit | None:
     """Combine two edits, also of the same entry; return None if they contradict each other."""
     entries = {entry.name: entry for entry in first.entries}
     for other in second.entries:
@@ -135,7 +164,8 @@ def merge_edits(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
         if both is None:
             return None
         entries[other.name] = both
-    return Edit(f"{first.text} and {second.text}", tuple(entries.values()))
+    text, copied = f"{first.text} and {second.text}", first.copied + second.copied
+    return ChannelEdit(text, tuple(entries.values()), copied=copied)
 
 
 def _merge_entry(base: Entry, one: Entry, other: Entry) -> Entry | None:
@@ -175,7 +205,7 @@ def missing_bundles_advice(graph: ChannelGraph, names: Iterable[str]) -> str | N
     return f"add the olm.bundle document of {join_names(missing)}, then validate again" if missing else None
 
 
-def widen_range(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | None:
+def widen_range(graph: ChannelGraph, on: str, covered: Iterable[str]) -> ChannelEdit | None:
     """Widen the skipRange of an entry to cover older entries; return None if their versions are not lower.
 
     Ranges do not change the heads, so opm accepts the channel as before.
@@ -190,7 +220,7 @@ def widen_range(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | 
     return set_range(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
 
 
-def cap_range(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> Edit | None:
+def cap_range(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> ChannelEdit | None:
     """End the range of an entry, or `span`, below its own version; return None without a version."""
     version = graph.versions.get(on)
     if version is None:
@@ -198,13 +228,13 @@ def cap_range(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> 
     entry, known = graph.entries[on], graph.ranges[on].intervals if span is None else span
     lower = known & IntervalSet.from_comparison("<", version)
     if lower.is_empty:
-        return Edit(f"remove the skipRange of {on}", (entry._replace(skip_range=None),))
+        return ChannelEdit(f"remove the skipRange of {on}", (entry._replace(skip_range=None),))
     return set_range(entry, " || ".join(map(_format_interval, lower)))
 
 
-def set_range(entry: Entry, span: str) -> Edit:
+def set_range(entry: Entry, span: str) -> ChannelEdit:
     """Set the skipRange of an entry."""
-    return Edit(f"give {entry.name} the skipRange '{span}'", (entry._replace(skip_range=span),))
+    return ChannelEdit(f"give {entry.name} the skipRange '{span}'", (entry._replace(skip_range=span),))
 
 
 def _format_interval(interval: Interval) -> str:
@@ -216,7 +246,7 @@ def _format_interval(interval: Interval) -> str:
     return f"{low} {high}".strip()
 
 
-def first_accepted_edit(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | None:
+def first_accepted_edit(graph: ChannelGraph, edits: Iterable[ChannelEdit]) -> ChannelEdit | None:
     """Return the first edit after which opm accepts the channel; any edit, if opm rejects it now.
 
     Cost: the edges of the entries that each edit changes.
@@ -225,7 +255,7 @@ def first_accepted_edit(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | No
     return next((e for e in edits if not is_accepted or is_valid_after(graph, e.entries)), None)
 
 
-def apply_edit(graph: ChannelGraph, edit: Edit) -> ChannelGraph:
+def apply_edit(graph: ChannelGraph, edit: ChannelEdit) -> ChannelGraph:
     """Return the channel with the edit applied."""
     changed = {entry.name: entry for entry in edit.entries}
     entries = (changed.pop(e.name, e) for e in graph.channel.entries)

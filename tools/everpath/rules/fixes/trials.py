@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import ResolverName, cluster_extension, olm_v0, olm_v1, opm
 from everpath.rules.findings import Flaw
-from everpath.rules.fixes.edits import Edit, apply_edit
+from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from everpath.rules.registry import Rule
 from everpath.upgrade_path.goals import path_goals
 from everpath.upgrade_path.hops import LastEntry, PathEnd, last_entries
@@ -30,7 +30,7 @@ _MESSAGES: Final[Mapping[PathEnd, str]] = {
 _EditKey: TypeAlias = tuple[str, tuple[str, ...]]
 
 
-def _edit_key(edit: Edit) -> _EditKey:
+def _edit_key(edit: ChannelEdit) -> _EditKey:
     return edit.text, tuple(entry.name for entry in edit.entries)
 
 
@@ -42,14 +42,14 @@ class FixTrials:
         self._tried: dict[_EditKey, tuple[ChannelGraph, str | None]] = {}
         self._found: dict[tuple[_EditKey, str], list[Flaw]] = {}
 
-    def flaws_after(self, rule: Rule, edit: Edit) -> list[Flaw]:
+    def flaws_after(self, rule: Rule, edit: ChannelEdit) -> list[Flaw]:
         """Return the flaws that a rule reports after an edit."""
         key = _edit_key(edit), rule.id
         if key not in self._found:
             self._found[key] = list(rule.check(self._result(edit)[0]))
         return self._found[key]
 
-    def regression(self, edit: Edit) -> str | None:
+    def regression(self, edit: ChannelEdit) -> str | None:
         """Return what an edit would make worse, or None.
 
         That is an upgrade path that ends worse than before, a channel that opm would no longer accept, or a
@@ -57,7 +57,7 @@ class FixTrials:
         """
         return self._result(edit)[1]
 
-    def _result(self, edit: Edit) -> tuple[ChannelGraph, str | None]:
+    def _result(self, edit: ChannelEdit) -> tuple[ChannelGraph, str | None]:
         key = _edit_key(edit)
         if key not in self._tried:
             after = apply_edit(self._graph, edit)

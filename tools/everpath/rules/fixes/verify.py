@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from everpath.graph import ChannelGraph
 from everpath.rules.findings import Fix, Flaw, Severity
 from everpath.rules.fixes.conflicts import FindingKey, SuggestedFix, resolve_conflicts
-from everpath.rules.fixes.edits import DeferredFix, Edit, FixedWith, join_edits, next_release_advice
+from everpath.rules.fixes.edits import ChannelEdit, DeferredFix, FixedWith, join_edits, next_release_advice
 from everpath.rules.registry import Rule
 from everpath.wording import join_names
 
@@ -71,7 +71,7 @@ class _CommonFix(NamedTuple):
     """A violation, its edit, and all findings that the edit fixes."""
 
     by: Violation
-    edit: Edit
+    edit: ChannelEdit
     fixed: frozenset[_RuleAndEntry]
 
 
@@ -84,7 +84,7 @@ def verify_fixes(graph: ChannelGraph, violations: Sequence[Violation]) -> list[V
     Cost: nothing for a channel without edits or with more than 100 violations; else a copy for each edit,
     and a second lint run for each of eight edits if there are errors.
     """
-    with_edits = [v for v in violations if isinstance(v.flaw.fix, Edit)]
+    with_edits = [v for v in violations if isinstance(v.flaw.fix, ChannelEdit)]
     serious = [v for v in violations if v.severity > Severity.NOTE]
     if not with_edits or max(len(with_edits), len(serious)) > _MAX_FINDINGS:
         return list(violations)
@@ -109,7 +109,7 @@ class _Verification:
         self._graph = graph
         self._trials = trials
         #: The first violation with an edit that helps, and that edit, by its text.
-        self._good: dict[str, tuple[Violation, Edit]] = {}
+        self._good: dict[str, tuple[Violation, ChannelEdit]] = {}
 
     def verify(self, violations: Sequence[Violation], limit: int) -> dict[int, Violation]:
         """Return the violations with a fix that helps, or advice, by the identity of their flaw.
@@ -120,25 +120,25 @@ class _Verification:
         own = [(v, self._own_fix(v)) for v in tried]
         return {id(v.flaw): v.with_fix(fix or self._joined_fix(v) or self._advice(v)) for v, fix in own}
 
-    def _own_fix(self, violation: Violation) -> Edit | None:
+    def _own_fix(self, violation: Violation) -> ChannelEdit | None:
         """The first of the violation's edits that helps, with its alternative if that helps as well."""
         fix = _edit_of(violation)
         candidates = [fix, fix.alternative, fix.fallback]
-        good = [e for e in candidates if isinstance(e, Edit) and self._helps(violation, e)]
+        good = [e for e in candidates if isinstance(e, ChannelEdit) and self._helps(violation, e)]
         if not good:
             return None
         self._good.setdefault(good[0].text, (violation, good[0]))
         has_alternative = len(good) > 1 and good[1] is fix.alternative
         return good[0]._replace(alternative=good[1] if has_alternative else None)
 
-    def _helps(self, violation: Violation, edit: Edit) -> bool:
+    def _helps(self, violation: Violation, edit: ChannelEdit) -> bool:
         """Whether an edit fixes a violation and makes no upgrade path worse."""
         if self._trials.regression(edit) is not None:
             return False
         after = self._trials.flaws_after(violation.rule, edit)
         return all((flaw.entry, flaw.place) != (violation.flaw.entry, violation.flaw.place) for flaw in after)
 
-    def _joined_fix(self, violation: Violation) -> Edit | None:
+    def _joined_fix(self, violation: Violation) -> ChannelEdit | None:
         """The edit together with one of another finding, or after all of them, if that helps."""
         fix = _edit_of(violation)
         others = [edit for _, edit in self._good.values()]
@@ -146,7 +146,7 @@ class _Verification:
         candidates = (edit for edit in (*pairs, self._after_all(fix)) if edit is not None)
         return next((edit for edit in candidates if self._helps(violation, edit)), None)
 
-    def _after_all(self, fix: Edit) -> Edit | None:
+    def _after_all(self, fix: ChannelEdit) -> ChannelEdit | None:
         """The edit after all other suggested edits; its text names their findings."""
         combined, names = fix, list[str]()
         for other, edit in self._good.values():
@@ -154,7 +154,7 @@ class _Verification:
                 combined = more
                 names.append(f"{other.rule.id} ({other.flaw.entry})")
         text = f"{fix.text}, after all other fixes: {join_names(names, 3)}"
-        return combined._replace(text=text) if names else None
+        return combined._replace(text=text, copied=fix.copied) if names else None
 
     def _advice(self, violation: Violation) -> str:
         """Advice if no edit helps."""
@@ -167,8 +167,8 @@ class _Verification:
         return f"no single edit of the channel fixes this{side_effect}: {release}"
 
 
-def _edit_of(violation: Violation) -> Edit:
-    assert isinstance(violation.flaw.fix, Edit)
+def _edit_of(violation: Violation) -> ChannelEdit:
+    assert isinstance(violation.flaw.fix, ChannelEdit)
     return violation.flaw.fix
 
 
@@ -179,7 +179,9 @@ def _common_fixes(trials: FixTrials, serious: Sequence[Violation]) -> dict[_Rule
         return by_finding
     rules = {v.rule.id: v.rule for v in serious}
     before = {v.rule_and_entry for v in serious}
-    with_edits = sorted((v for v in serious if isinstance(v.flaw.fix, Edit)), key=lambda v: -v.severity)
+    with_edits = sorted(
+        (v for v in serious if isinstance(v.flaw.fix, ChannelEdit)), key=lambda v: -v.severity
+    )
     candidates = []
     for violation in with_edits[:_MAX_COMMON_TRIALS]:
         edit = _edit_of(violation)
@@ -206,7 +208,7 @@ def _suggested_fixes(
     for violation in violations:
         key, edit = violation.rule_and_entry, violation.flaw.fix
         is_own = key not in common or common[key].by.rule_and_entry == key
-        if is_own and isinstance(edit, Edit):
+        if is_own and isinstance(edit, ChannelEdit):
             fixes = frozenset({violation.key} | fixed.get(key, set()))
             suggested.append((violation.severity, SuggestedFix(violation.key, edit, fixes)))
     suggested.sort(key=lambda pair: (-pair[0], -len(pair[1].fixes)))
@@ -214,7 +216,9 @@ def _suggested_fixes(
 
 
 def _final_fix(
-    violation: Violation, common: _CommonFix | None, replacements: Mapping[FindingKey, Edit | DeferredFix]
+    violation: Violation,
+    common: _CommonFix | None,
+    replacements: Mapping[FindingKey, ChannelEdit | DeferredFix],
 ) -> Violation:
     """Return the violation with its own fix, or a reference to the finding that is fixed with it."""
     if common is None or common.by.rule_and_entry == violation.rule_and_entry:

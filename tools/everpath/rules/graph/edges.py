@@ -18,9 +18,10 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
-from everpath.rules.findings import Flaw, Severity
+from everpath.rules.findings import Fix, Flaw, Severity
 from everpath.rules.fixes.edits import (
-    Edit,
+    Advice,
+    ChannelEdit,
     add_skips,
     first_accepted_edit,
     remove_replaces,
@@ -51,24 +52,25 @@ def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
                 )
 
 
-def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> Edit:
+def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> ChannelEdit:
     name, field = edge.installed, edge.kind.value
     if edge.kind is EdgeKind.REPLACES:
-        return remove_replaces(graph, name)._replace(text=f"remove {name} from its own {field}")
+        alone = remove_replaces(graph, name)
+        return alone._replace(text=f"remove {name} from its own {field}", copied=())
     alone = remove_skip(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
     return alone._replace(fallback=_move_skip(graph, name, alone)) if graph.head is not None else alone
 
 
-def _move_skip(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
+def _move_skip(graph: ChannelGraph, name: str, alone: ChannelEdit) -> ChannelEdit:
     """Keep the entry below the head: without its own skip it would be a second head."""
     assert graph.head is not None  # the caller checks it
     entry, (freed,) = graph.entries[name], alone.entries
     below, above = graph.versions.get(graph.head), graph.versions.get(name)
     if not entry.replaces and below is not None and above is not None and below < above:
         text = f"{alone.text} and set replaces: {graph.head} on {name}"
-        return Edit(text, (freed._replace(replaces=graph.head),))
+        return ChannelEdit(text, (freed._replace(replaces=graph.head),), copied=(graph.head,))
     skipped = add_skips(graph, graph.head, [name])
-    return Edit(
+    return ChannelEdit(
         f"move {name} from its own skips to the skips of {graph.head}", alone.entries + skipped.entries
     )
 
@@ -97,16 +99,17 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
+def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | None) -> Fix:
     """Return what the entry should replace. At the end of a chain no change is needed."""
     if probably is not None:
         return set_replaces(graph, name, probably)._replace(text=f"did you mean {probably}?")
-    if graph.package.is_one_release:
+    if graph.package.is_single_bundle:
         return f"no action if {target} was released: only this folder was read; validate the package's folder"
     newest = graph.head_below(name) if not graph.head else None
     if newest is not None and len(graph.topmost([name, newest])) == 2:
         return set_replaces(graph, name, newest)
-    return f"no action if {target} was released and pruned; else remove replaces: {target} from {name}"
+    removal = f"remove replaces: {target} from {name}"
+    return Advice(f"no action if {target} was released and pruned; else {removal}", (target,))
 
 
 def _replaces_outside(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
@@ -161,7 +164,7 @@ def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
             place,
             f"{name} skips {target}, which is not in the package",
             because=(Edge(name, target, EdgeKind.SKIPS),),
-            fix=f"did you mean {probably}?"
+            fix=Advice(f"did you mean {probably}?", (probably,))
             if probably
             else f"no action if {target} was released; else remove {target} from the skips of {name}",
             entry=name,
@@ -214,7 +217,7 @@ def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
             )
 
 
-def _remove_skip_fix(graph: ChannelGraph, name: str, target: str) -> str | Edit:
+def _remove_skip_fix(graph: ChannelGraph, name: str, target: str) -> str | ChannelEdit:
     """Remove the skip if opm then accepts the channel: it does not check entries below a skipped one."""
     edit = remove_skip(graph, target, [name])
     if first_accepted_edit(graph, [edit]) is None:

@@ -13,7 +13,7 @@ from everpath.resolvers import olm_v0, opm
 from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.fixes.edits import (
-    Edit,
+    ChannelEdit,
     add_entry,
     add_skips,
     missing_bundles_advice,
@@ -44,7 +44,7 @@ def no_head(graph: ChannelGraph) -> Iterator[Flaw]:
     )
 
 
-def _make_head(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
+def _make_head(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> ChannelEdit:
     """Remove a name from every `replaces` and `skips`."""
     takers = (graph.entries[e] for e in dict.fromkeys(edge.successor for edge in edges))
     entries = tuple(
@@ -54,7 +54,7 @@ def _make_head(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
         for e in takers
     )
     fields = join_names(f"{edge.kind.value} of {edge.successor}" for edge in edges)
-    return Edit(f"remove {name} from {fields}", entries)
+    return ChannelEdit(f"remove {name} from {fields}", entries)
 
 
 @channel_rule("EP202", "several-heads", Severity.ERROR)
@@ -140,7 +140,9 @@ def _passing_edge(graph: ChannelGraph, above: str, head: str) -> Edge | None:
     return None
 
 
-def _join_chains(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions) -> Edit:
+def _join_chains(
+    graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions
+) -> ChannelEdit:
     """Return the smallest edit that puts a second head on the chain of the first."""
     target, skips = graph.entries[tail].replaces, add_skips(graph, main, [head])
     meant = (
@@ -154,7 +156,7 @@ def _join_chains(graph: ChannelGraph, tail: str, head: str, main: str, nearby: N
             if csv is None
             else Entry(between.name, place, csv.replaces, csv.skips, csv.skip_range)
         )
-        link = add_entry(entry, "" if entry.replaces != head else f", with replaces: {head}")
+        link = add_entry(entry, head if entry.replaces == head else None)
         return link._replace(alternative=skips) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
         return set_replaces(graph, tail, head)

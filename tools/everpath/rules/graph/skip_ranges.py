@@ -23,7 +23,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fixes.edits import Edit, cap_range, set_range
+from everpath.rules.fixes.edits import ChannelEdit, cap_range, set_range
 from everpath.rules.registry import channel_rule
 from everpath.versions import underline
 from everpath.wording import count, join_names
@@ -46,10 +46,10 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one parse for each distinct range.
     """
     for entry in graph.entries.values():
-        if not (entry.skip_range or "").strip():
+        if not entry.skip_range:
             continue
         try:
-            Range.parse(entry.skip_range or "")
+            Range.parse(entry.skip_range)
         except RangeError as error:
             yield Flaw(
                 entry.place.at("skipRange"),
@@ -63,7 +63,7 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
             )
 
 
-def _range_edit(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | None:
+def _range_edit(graph: ChannelGraph, entry: Entry, text: str | None) -> ChannelEdit | None:
     """Return an edit to the intended range; if that is harmful, to its part below the entry's version."""
     if not text:
         return None
@@ -224,7 +224,7 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
 def _unused_range_fix(graph: ChannelGraph, name: str, span: Range) -> str:
     """Return advice for a range that covers no entry of the channel."""
     version, end = graph.versions.get(name), span.intervals.upper_bound
-    if graph.package.is_one_release:
+    if graph.package.is_single_bundle:
         return "no action: only this folder was read, and the releases it covers are in others"
     if version is not None and end is not None and end.version < version:
         return f"end it with <{version}, or remove it; no action if clusters run releases it covers"
@@ -235,10 +235,10 @@ def _unused_range_fix(graph: ChannelGraph, name: str, span: Range) -> str:
 def range_blank(graph: ChannelGraph) -> Iterator[Flaw]:
     """No skipRange is empty.
 
-    OLM ignores an empty one. Cost: one pass.
+    OLM and opm ignore an empty one. opm rejects one of spaces: EP301. Cost: one pass.
     """
     for entry in graph.entries.values():
-        if entry.skip_range is not None and not entry.skip_range.strip():
+        if entry.skip_range == "":
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} is empty",

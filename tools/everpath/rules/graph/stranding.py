@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.findings import Fix, Flaw, Severity
 from everpath.rules.fixes.edits import (
-    Edit,
+    ChannelEdit,
     FixedWith,
     add_skips,
     apply_edit,
@@ -76,13 +76,13 @@ def _moves(hops: Mapping[str, str | None], failures: Collection[str]) -> Mapping
     return {name: None if name in failures else hop for name, hop in hops.items()}
 
 
-def _range_fix(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> Edit | None:
+def _range_fix(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> ChannelEdit | None:
     """Return the edit that covers every stranded entry that is not skipped with the range of `target`."""
     older = [stop for stop in stops if stop not in graph.skippers]
     return widen_range(graph, target, older) if target is not None else None
 
 
-def _fix_v0(graph: ChannelGraph, place: str, target: str | None, by_range: Edit | None) -> Fix:
+def _fix_v0(graph: ChannelGraph, place: str, target: str | None, by_range: ChannelEdit | None) -> Fix:
     """Return the edit that makes `target` a successor of a stranded entry.
 
     opm ends the replaces chain at a skipped entry, so a new skip can strand entries below it; a range cannot.
@@ -101,7 +101,7 @@ def _fix_v0(graph: ChannelGraph, place: str, target: str | None, by_range: Edit 
     )
 
 
-def _fix_v1(graph: ChannelGraph, place: str, ways: Mapping[str, Edit | None]) -> Fix:
+def _fix_v1(graph: ChannelGraph, place: str, ways: Mapping[str, ChannelEdit | None]) -> Fix:
     """Return the same for OLM v1, which updates to higher versions only."""
     absent = [e.successor for e in graph.named_edges(place) if graph.bundle(e.successor) is None]
     if absent:
@@ -219,7 +219,9 @@ def _chain_end(graph: ChannelGraph, last: str, target: str | None) -> tuple[str,
     return (f"the chain ends at {last}: it replaces {target}, which is not in the channel",)
 
 
-def _stranded_opm_fix(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> Edit:
+def _stranded_opm_fix(
+    graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str
+) -> ChannelEdit:
     """Remove the skip that ends the chain if opm then accepts the channel; else skip all stranded entries."""
     skip_all = add_skips(graph, head, stranded)
     if target and (skippers := graph.skippers.get(target)):

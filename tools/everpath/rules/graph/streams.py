@@ -13,14 +13,14 @@ from everpath.model import Entry
 from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fixes.edits import Edit, next_release_advice, widen_range
+from everpath.rules.fixes.edits import ChannelEdit, next_release_advice, widen_range
 from everpath.rules.registry import channel_rule, package_rule
 from everpath.upgrade_path.hops import last_entries
 from everpath.versions import Version
 from everpath.wording import count, join_names, skip_clause
 
 #: The number of names listed in a message.
-_MOST_LISTED: Final = 8
+_MAX_LISTED: Final = 8
 
 
 @channel_rule("EP231", "zstream", Severity.WARNING)
@@ -49,7 +49,7 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _patch_fix(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
+def _patch_fix(graph: ChannelGraph, latest: str, missed: list[str]) -> str | ChannelEdit:
     """Widen the range of the latest patch; a patch of an equal version needs a new one above both."""
     is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
     edit = widen_range(graph, latest, missed) if is_above else None
@@ -145,7 +145,9 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
             )
 
 
-def _avoid_target(graph: ChannelGraph, target: str, installed: list[str], best: str | None) -> str | Edit:
+def _avoid_target(
+    graph: ChannelGraph, target: str, installed: list[str], best: str | None
+) -> str | ChannelEdit:
     """Widen the range of the best release that is not skipped; else make OLM v1 prefer another one."""
     if best is not None and olm_v1.ranking(graph)[best] < olm_v1.ranking(graph)[target]:
         edit = widen_range(graph, best, installed)
@@ -203,7 +205,7 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 target.channel.place,
                 f"{count(missed, 'version')} of other channels cannot switch to {target.name}: "
-                f"{join_names(first, _MOST_LISTED, total=missed)}",
+                f"{join_names(first, _MAX_LISTED, total=missed)}",
                 fix=_switch_fix(target, released.versions[first[0]]),
                 channel=target.name,
             )
@@ -241,7 +243,7 @@ class _Released:
         known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
         served = sum(name in self.versions and self.versions[name] in uncovered for name in known)
         names = (self._names[i] for start, end in spans for i in range(start, end))
-        first = islice((name for name in names if name not in known), _MOST_LISTED)
+        first = islice((name for name in names if name not in known), _MAX_LISTED)
         return sum(end - start for start, end in spans) - served, list(first)
 
 

@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.findings import Fix, Flaw, Severity
 from everpath.rules.fixes.edits import (
-    Edit,
+    ChannelEdit,
     FixedWith,
     add_skips,
     cap_range,
@@ -52,12 +52,13 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
+def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> ChannelEdit | None:
     """Return the edit that puts the rivals on one replaces chain and keeps the chain of the head."""
     # Each rival replaces the next one; the last one is unchanged.
     edits = [set_replaces(graph, above, below) for above, below in pairwise([newest, *older])]
     entries = tuple(entry for edit in edits for entry in edit.entries)
-    in_line = Edit(join_names(edit.text for edit in edits), entries)
+    copied = tuple(name for edit in edits for name in edit.copied)
+    in_line = ChannelEdit(join_names(edit.text for edit in edits), entries, copied=copied)
     chain = opm.validate_channel(graph).chain
     if chain and newest not in chain:
         return first_accepted_edit(graph, [in_line])

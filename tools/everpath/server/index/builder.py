@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import Sources
-from everpath.model import Catalog, Package, Place
+from everpath.model import Catalog, Package, Place, ProblemKind
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
@@ -34,7 +34,7 @@ from everpath.server.index.model import (
 )
 
 # Problems that opm does not report.
-_ACCEPTED_PROBLEMS: Final = ("duplicate-key", "lossy-number")
+_ACCEPTED_PROBLEMS: Final = (ProblemKind.DUPLICATE_KEY, ProblemKind.LOSSY_NUMBER)
 
 # Larger than any file: the last document of a file ends where the file does.
 _END_OF_FILE: Final = 2**62
