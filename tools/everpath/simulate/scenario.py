@@ -250,12 +250,12 @@ class _PackageSimulation:
         label = ",".join(channels) or "*"
         paths = self._extension_paths(channels, label)
         results = []
-        for installed in self._installed_in(channels):
+        for installed in self._installed_versions_in(channels):
             bundle = installed.as_bundle("v1") if installed is not None else None
             results.append(InstalledResult(bundle.name if bundle else None, None, paths.path(bundle)))
         return ChannelResult(self._name, label, None, tuple(results), self._versions)
 
-    def _installed_in(self, channels: tuple[str, ...]) -> Iterator[InstalledVersion | None]:
+    def _installed_versions_in(self, channels: tuple[str, ...]) -> Iterator[InstalledVersion | None]:
         if self.scenario.new_install:
             yield None
             return

@@ -123,7 +123,7 @@ def _catalog_update(old: Project, new: Project, variant: Variant) -> VariantUpda
 
 
 def _blockers(comparison: Comparison) -> Iterator[str]:
-    if comparison.regressions or comparison.errors:
+    if comparison.regression_count or comparison.errors:
         yield "installed versions would be stranded"
     if any(change.kind is ChangeKind.REJECTED_BY_OPM for change in comparison.changes):
         yield "opm would reject the catalog"

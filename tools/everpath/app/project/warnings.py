@@ -106,7 +106,7 @@ def _csv_edge_warnings(files: GeneratedFiles) -> Iterator[str]:
         if path in files.transaction.files or path.exists():
             files.scratch.add_beside_bundles(path, files.transaction.files.get(path) or path.read_bytes())
     catalog = Catalog("catalog", (catalog_package(project.releases_file),))
-    if compare(catalog, load(files.scratch.repository).catalog).regressions:
+    if compare(catalog, load(files.scratch.repository).catalog).regression_count:
         yield (
             "as an operators repository, without the catalog, the bundles strand installed versions: a CSV "
             "has the same edges in all channels. OLM uses the edges of the catalog. To list the versions: "

@@ -200,7 +200,7 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
     """
     released = _Released(package)
     for target in package.channels if len(package.channels) > 1 else ():
-        missed, first = released.missed_by(target)
+        missed, first = released.versions_without_edge(target)
         if missed:
             yield Flaw(
                 target.channel.place,
@@ -229,7 +229,7 @@ class _Released:
         self._names = sorted(self.versions, key=lambda name: (self.versions[name].key, name))
         self._sorted = [self.versions[name] for name in self._names]
 
-    def missed_by(self, channel: ChannelGraph) -> tuple[int, list[str]]:
+    def versions_without_edge(self, channel: ChannelGraph) -> tuple[int, list[str]]:
         """Return the number of lower versions without an edge into a channel, and the first of them.
 
         Cost: its own names and ranges, however many versions there are.
