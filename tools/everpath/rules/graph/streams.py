@@ -104,12 +104,12 @@ class _Unreached:
         spans = [(place, place + 1) for place in named if place is not None]
         if successor.name in self._ranges:
             spans += self._ranges[successor.name].intervals.index_ranges(self._versions)
-        return [self._names[place] for start, end in spans for place in self._taken(start, end)]
-
-    def _taken(self, start: int, end: int) -> Iterator[int]:
-        while (place := self._first(start)) < end:
-            self._next[place] = place + 1
-            yield place
+        taken = []
+        for start, end in spans:
+            while (place := self._first(start)) < end:
+                self._next[place] = place + 1
+                taken.append(self._names[place])
+        return taken
 
     def _first(self, place: int) -> int:
         while self._next[place] != place:
