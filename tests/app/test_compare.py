@@ -42,7 +42,7 @@ def _inputs(*paths: str) -> Inputs:
 
 def test_report_has_stranded_versions_and_their_positions(old: str, new: str) -> None:
     report = compare_inputs(_inputs(old, new), ComparisonScope(resolvers=("v0",)))
-    assert (report.old, report.new, report.comparison.regressions) == (old, new, 1)
+    assert (report.old, report.new, report.comparison.regression_count) == (old, new, 1)
     [change] = [change for change in report.comparison.changes if change.severity is Severity.ERROR]
     assert change.installed == ("op.v1.0.0",)
     assert change.position is not None
@@ -98,7 +98,7 @@ def test_sequence_has_the_given_names_and_an_update_for_each_step(old: str, new:
         _inputs(old, old, new), ["1", "2", "3"], ComparisonScope(resolvers=("v0",))
     )
     assert report.catalogs == ("1", "2", "3")
-    assert [update.regressions for update in report.matrix.updates] == [0, 1]
+    assert [update.regression_count for update in report.matrix.updates] == [0, 1]
     assert all(change.position is not None for change in report.matrix.updates[1].changes)
 
 

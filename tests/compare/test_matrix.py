@@ -24,7 +24,7 @@ def _row(found: Matrix, name: str) -> MatrixRow:
 
 def test_each_catalog_update_counts_its_own_stranded_versions() -> None:
     found = _matrix("b: a\na", "c: b\nb: a\na", "d: c\nc: b")
-    assert [update.regressions for update in found.updates] == [0, 1]
+    assert [update.regression_count for update in found.updates] == [0, 1]
     assert _row(found, "a").outcomes == (PathOutcome.FURTHER, PathOutcome.STRANDED)
     assert [change.installed for change in found.updates[1].changes] == [("a",)]
 
@@ -68,7 +68,7 @@ def test_release_without_a_replacement_is_reported() -> None:
         [("no-replacement", ("c",))],
         [],
     ]
-    assert (found.regressions, found.errors) == (0, 1)
+    assert (found.regression_count, found.errors) == (0, 1)
 
 
 def test_different_path_is_reported_on_request() -> None:

@@ -40,7 +40,7 @@ def test_removed_package_is_reported_once() -> None:
         "was it renamed to my-opp? OLM does not follow a renamed package"
     )
     assert added.message == "The package is new, with 1 channel"
-    assert comparison.regressions == 6
+    assert comparison.regression_count == 6
 
 
 def test_removed_entry_that_an_edge_names_is_reported() -> None:
@@ -113,7 +113,7 @@ def test_scope_limits_packages_and_channels() -> None:
     scope = ComparisonScope(packages=frozenset("q"), channels=frozenset(("x",)))
     found = compare(both("[x]\na\n[y]\na"), both("[x]\na"), scope)
     assert {(row.package, row.channel) for row in found.rows} == {("q", "x")}
-    assert not found.regressions
+    assert not found.regression_count
 
 
 def test_the_properties_are_counted() -> None:
@@ -185,7 +185,7 @@ def test_removed_empty_channel_is_a_note() -> None:
     assert [(c.severity, c.message) for c in found.changes if c.kind.value == "channel-gone"] == [
         (Severity.NOTE, "The channel was removed; it had no entries")
     ]
-    assert (found.errors, found.regressions) == (0, 0)
+    assert (found.errors, found.regression_count) == (0, 0)
 
 
 def test_emptied_channel_is_reported() -> None:

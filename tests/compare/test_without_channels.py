@@ -44,7 +44,7 @@ def test_lost_edge_between_channels_strands_an_extension_without_channels() -> N
 def test_lost_edge_between_channels_changes_nothing_for_an_extension_with_channels() -> None:
     found = comparison(TWO, CUT)
     assert {row.outcome.value for row in found.rows} == {"same"}
-    assert found.regressions == 0
+    assert found.regression_count == 0
     assert found.errors == 1
 
 
@@ -56,7 +56,7 @@ def test_new_channel_may_change_the_path_without_channels() -> None:
         == "Clusters on a take a different upgrade path under OLM v1 without channels in the ClusterExtension"
     )
     assert change.new_path == "a → b9 (head of a channel)"
-    assert comparison(old, new).changed_paths == 1
+    assert comparison(old, new).changed_path_count == 1
 
 
 def test_change_that_a_channel_shows_is_not_reported_again_without_channels() -> None:
@@ -129,7 +129,7 @@ def test_new_edge_that_changes_the_path_is_the_cause() -> None:
 def test_matrix_has_rows_without_channels() -> None:
     found = compare_sequence([parse(TWO), parse(TWO), parse(CUT)])
     assert [len(update.changes) for update in found.updates] == [0, 1]
-    assert [update.regressions for update in found.updates] == [0, 0]
+    assert [update.regression_count for update in found.updates] == [0, 0]
     assert found.errors == 1
     [row] = [row for row in found.without_channels if row.installed == "b1"]
     assert row.channel is None

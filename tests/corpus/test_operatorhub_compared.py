@@ -61,5 +61,5 @@ def test_removing_and_adding_releases_strands_only_in_the_first_step(
     yesterday: Catalog, today: Catalog
 ) -> None:
     first, second = compare_sequence([today, yesterday, today]).updates
-    assert first.regressions == compare(today, yesterday).regressions
-    assert second.regressions == 0
+    assert first.regression_count == compare(today, yesterday).regression_count
+    assert second.regression_count == 0

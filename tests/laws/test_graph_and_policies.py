@@ -40,7 +40,7 @@ def _reachable(graph: ChannelGraph, name: str) -> set[str]:
 @given(channel_graphs(), st.randoms(use_true_random=False))
 def test_topmost_agrees_with_reachability(graph: ChannelGraph, chance: Random) -> None:
     names = [name for name in graph.entries if chance.random() < 0.7]
-    ranked = sorted(names, key=graph._newest_first)
+    ranked = sorted(names, key=graph._newest_first_key)
     below = {name: _reachable(graph, name) for name in names}
 
     def is_below_another(index: int, name: str) -> bool:

@@ -173,9 +173,9 @@ def test_unknown_package_and_channel_are_errors(
 def test_compare_counts_stranded_versions(tmp_path: Path, chain: everpath.Catalog) -> None:
     (tmp_path / "new").mkdir()
     new = write_fbc(tmp_path / "new", "op.v3.0.0: op.v2.0.0\nop.v2.0.0", "op")
-    assert everpath.compare(chain, chain).regressions == 0
+    assert everpath.compare(chain, chain).regression_count == 0
     comparison = everpath.compare(chain, new, resolver="v0")
-    assert comparison.regressions == 1
+    assert comparison.regression_count == 1
     positions = [change.position for change in comparison.changes]
     assert {position.file for position in positions if position is not None} == {f"{new}/op.yaml"}
 

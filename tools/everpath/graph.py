@@ -251,10 +251,10 @@ class ChannelGraph:
 
         Newest first. Of entries in the same cycle, only the newest is returned.
         """
-        ranked = sorted(names, key=self._newest_first)
+        ranked = sorted(names, key=self._newest_first_key)
         return self._condensation.topmost(ranked) if len(ranked) > 1 else tuple(ranked)
 
-    def _newest_first(self, name: str) -> tuple[int, int, str]:
+    def _newest_first_key(self, name: str) -> tuple[int, int, str]:
         position = self._positions.get(name)
         return (1, 0, name) if position is None else (0, -position, name)
 

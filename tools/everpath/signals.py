@@ -24,7 +24,7 @@ _RUNNING: list[ExitStack] = []
 def signals_as_interrupt() -> Iterator[None]:
     """Raise KeyboardInterrupt for every signal that ends a process, unless it is ignored, as under nohup."""
     not_ignored = [each for each in _SIGNALS if signal.getsignal(each) == signal.SIG_DFL]
-    with _handled_by(_interrupt, not_ignored), ExitStack() as stack:
+    with _signal_handlers(_interrupt, not_ignored), ExitStack() as stack:
         _RUNNING.append(stack)
         try:
             yield
@@ -45,12 +45,12 @@ def run_at_exit(callback: Callable[[], object]) -> None:
 @contextmanager
 def signals_blocked() -> Iterator[None]:
     """Ignore these signals in a block that must not be interrupted."""
-    with _handled_by(signal.SIG_IGN, _SIGNALS):
+    with _signal_handlers(signal.SIG_IGN, _SIGNALS):
         yield
 
 
 @contextmanager
-def _handled_by(handler: Any, numbers: Iterable[int]) -> Iterator[None]:
+def _signal_handlers(handler: Any, numbers: Iterable[int]) -> Iterator[None]:
     before: dict[int, Any] = {}
     try:
         for number in numbers:

@@ -131,8 +131,8 @@ class NameSuggestions:
         """
         from difflib import get_close_matches  # noqa: PLC0415 - most runs need no suggestion
 
-        same_start = _neighbours(self._sorted, name)
-        same_end = (found[::-1] for found in _neighbours(self._reversed, name[::-1]))
+        same_start = _neighbours(self._sorted_names, name)
+        same_end = (found[::-1] for found in _neighbours(self._reversed_names, name[::-1]))
         matches = get_close_matches(name, sorted({*same_start, *same_end}), n=1, cutoff=cutoff)
         return matches[0] if matches else None
 
@@ -145,11 +145,11 @@ class NameSuggestions:
         return {match[1]: name for name in self._names if (match := _VERSION.search(name))}
 
     @cached_property
-    def _sorted(self) -> list[str]:
+    def _sorted_names(self) -> list[str]:
         return sorted(self._names)
 
     @cached_property
-    def _reversed(self) -> list[str]:
+    def _reversed_names(self) -> list[str]:
         return sorted(name[::-1] for name in self._names)
 
 

@@ -101,9 +101,9 @@ def is_failure(comparison: Comparison | Matrix, fail_on: str) -> bool:
     """True if a comparison has changes that `--fail-on` selects."""
     if fail_on == "never":
         return False
-    if comparison.regressions or comparison.errors:
+    if comparison.regression_count or comparison.errors:
         return True
-    return fail_on == "different-path" and comparison.changed_paths > 0
+    return fail_on == "different-path" and comparison.changed_path_count > 0
 
 
 def _load(inputs: Inputs, scope: ComparisonScope, progress: Progress | None) -> list[Catalog]:

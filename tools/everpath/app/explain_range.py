@@ -31,8 +31,12 @@ def explain_range(
     The package is in the catalog of `inputs`, which has one path; `package` may be None if the catalog has a
     single one. Raises RangeError if the text is not a range, and UsageError for an invalid version.
     """
-    parsed = [_parse_version(version) for version in versions]
-    published = None if inputs is None else _published_versions(inputs, package, channel, progress)
+    try:
+        parsed = [parse_tolerant(version) for version in versions]
+    except VersionError as error:
+        hint = "a version is MAJOR.MINOR.PATCH, such as 1.2.3 or 1.2.3-rc.1"
+        raise UsageError(str(error), hint=hint) from error
+    published = None if inputs is None else _load_versions(inputs, package, channel, progress)
     version_range = Range.parse(text)
     matches = tuple(
         VersionMatch(each, None if version_range.panics_on(each) else version_range.contains(each))
@@ -41,15 +45,7 @@ def explain_range(
     return RangeReport(sentences.explain_range(version_range, published), matches)
 
 
-def _parse_version(text: str) -> Version:
-    try:
-        return parse_tolerant(text)
-    except VersionError as error:
-        hint = "a version is MAJOR.MINOR.PATCH, such as 1.2.3 or 1.2.3-rc.1"
-        raise UsageError(str(error), hint=hint) from error
-
-
-def _published_versions(
+def _load_versions(
     inputs: Inputs, package: str | None, channel: str | None, progress: Progress | None
 ) -> list[Version]:
     [catalog] = inputs.catalogs(progress)

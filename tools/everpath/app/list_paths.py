@@ -91,7 +91,7 @@ def list_paths(  # noqa: PLR0913 - the options of `everpath paths`
         limit=limit,
         constraints=(*must_pass_constraints, *never_constraints),
         mirror=mirror,
-        since=_version(installed_since) if installed_since is not None else None,
+        since=_parse_installed_since(installed_since) if installed_since is not None else None,
     )
     return PathsResult(report_paths(query), catalog.name, tuple(notes), inputs.unread)
 
@@ -135,7 +135,7 @@ def _goal(
     raise UsageError(f"none of the selected channels has {text!r}", hint=f"it is in {where}")
 
 
-def _version(text: str) -> Version:
+def _parse_installed_since(text: str) -> Version:
     try:
         return parse_tolerant(text)
     except VersionError as error:

@@ -6,7 +6,7 @@ __all__ = ["MigrationResult", "migrate_packages", "require_bundles"]
 
 import errno
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable_input
-from everpath.model import OpmError, Package
+from everpath.model import OpmError
 from everpath.model.progress import Progress
 
 
@@ -59,9 +59,15 @@ def migrate_packages(
     Raises UnreadableInput if a file of a package cannot be read.
     """
     [source] = inputs.paths
+    catalog = inputs.load(source, progress)
+    inputs.add_names(PackageNames.of(catalog))
+    inputs.verify_names(names, ())
+    for problem in unreadable_parts(catalog):
+        if not names or problem.package in names:
+            raise unreadable_file(problem)
+    packages = [package for package in catalog.packages if not names or package.name in names]
     result = MigrationResult([], [])
     migration = Migration(source, image_template, suffix, rejection_reason)
-    packages = _load_packages(inputs, source, names, progress)
     for number, package in enumerate(packages):
         if progress is not None:
             progress(number, len(packages), package.name)
@@ -70,15 +76,3 @@ def migrate_packages(
         except OpmError as error:
             result.errors.append(error)
     return result
-
-
-def _load_packages(
-    inputs: Inputs, source: str, names: Collection[str], progress: Progress | None
-) -> Sequence[Package]:
-    catalog = inputs.load(source, progress)
-    inputs.add_names(PackageNames.of(catalog))
-    inputs.verify_names(names, ())
-    for problem in unreadable_parts(catalog):
-        if not names or problem.package in names:
-            raise unreadable_file(problem)
-    return [package for package in catalog.packages if not names or package.name in names]

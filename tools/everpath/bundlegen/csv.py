@@ -65,10 +65,15 @@ def generate_csv(
             f"no digest is known for {', '.join(unpinned)}",
             hint="add a line IMAGE:TAG=IMAGE@sha256:… for each to the file that `pins:` or --pin names",
         )
+    install: Json = {"deployments": deployments}
+    if permissions.permissions:
+        install["permissions"] = permissions.permissions
+    if permissions.cluster_permissions:
+        install["clusterPermissions"] = permissions.cluster_permissions
     return {
         **_HEADER,
         "metadata": _metadata(operator, release),
-        "spec": _spec(operator, release, _install(deployments, permissions), images),
+        "spec": _spec(operator, release, {"strategy": "deployment", "spec": install}, images),
     }
 
 
@@ -79,15 +84,6 @@ def _deployment(manifest: Manifest, release: ReleaseMetadata) -> Json:
     item: Json = {"name": manifest.name, "spec": {**manifest.spec, "template": {**template, "spec": pod}}}
     labels = mapping(manifest.body, "metadata", "labels")
     return {**item, "label": dict(labels)} if labels else item
-
-
-def _install(deployments: list[Json], permissions: InstallPermissions) -> Json:
-    spec: Json = {"deployments": deployments}
-    if permissions.permissions:
-        spec["permissions"] = permissions.permissions
-    if permissions.cluster_permissions:
-        spec["clusterPermissions"] = permissions.cluster_permissions
-    return {"strategy": "deployment", "spec": spec}
 
 
 def _metadata(operator: OperatorManifests, release: ReleaseMetadata) -> Json:

@@ -30,7 +30,8 @@ class InstallPermissions(NamedTuple):
 
 def install_permissions(operator: OperatorManifests) -> InstallPermissions:
     """The rules that are granted to the ServiceAccounts of the deployments, by account."""
-    accounts = sorted({_service_account(deployment) for deployment in operator.deployments})
+    pods = [mapping(deployment.body, "spec", "template", "spec") for deployment in operator.deployments]
+    accounts = sorted({text(pod, "serviceAccountName") or "default" for pod in pods})
     roles = {("Role", role.name): role for role in operator.roles}
     roles |= {("ClusterRole", role.name): role for role in operator.cluster_roles}
     bindings = (*operator.role_bindings, *operator.cluster_role_bindings)
@@ -61,11 +62,6 @@ def _permissions(
         if distinct:
             permissions.append({"serviceAccountName": account, "rules": distinct})
     return permissions
-
-
-def _service_account(deployment: Manifest) -> str:
-    pod = mapping(deployment.body, "spec", "template", "spec")
-    return text(pod, "serviceAccountName") or "default"
 
 
 def _subjects(binding: Manifest) -> set[str | None]:

@@ -1,7 +1,7 @@
 """Comparison of two catalogs: the effect of a new catalog on clusters that run a version of the old one.
 
     comparison = compare(old, new)
-    comparison.regressions, comparison.changes, comparison.rows
+    comparison.regression_count, comparison.changes, comparison.rows
 
 The upgrade path of every version of the old catalog is computed in both, with the resolvers of OLM v0 and v1.
 """

@@ -65,7 +65,7 @@ class Comparison:
         return Counter(row.outcome for row in self.rows)
 
     @property
-    def regressions(self) -> int:
+    def regression_count(self) -> int:
         """Number of rows that are regressions."""
         return sum(number for outcome, number in self.counts.items() if outcome.is_regression)
 
@@ -75,7 +75,7 @@ class Comparison:
         return sum(change.severity is Severity.ERROR for change in self.changes)
 
     @property
-    def changed_paths(self) -> int:
+    def changed_path_count(self) -> int:
         """Number of rows that reach their goal by other versions than before."""
         return sum(row.outcome.changes_path for row in (*self.rows, *self.without_channels))
 

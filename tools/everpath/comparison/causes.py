@@ -43,7 +43,7 @@ def causes(trials: ChannelTrials, pair: ChannelPair, affected: Mapping[str, Path
 
     def try_without(undone: Collection[Difference]) -> frozenset[str]:
         budget.left -= 1
-        return trials.resolved_in(pair, trials.without(undone), affected)
+        return trials.versions_without_problem(pair, trials.without(undone), affected)
 
     found = list(_single_edits(edits, frozenset(affected), try_without, budget))
     left = frozenset(affected).difference(*(cause.affected for cause in found))
@@ -80,7 +80,7 @@ def _explains(
     if wider.edits == cause.edits or not cause.edits:
         return wider.edits == cause.edits
     affected = dict.fromkeys(cause.affected, outcome)
-    return trials.resolved_in(pair, trials.without(wider.edits), affected) == cause.affected
+    return trials.versions_without_problem(pair, trials.without(wider.edits), affected) == cause.affected
 
 
 class _Budget:

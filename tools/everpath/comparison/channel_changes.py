@@ -129,7 +129,7 @@ def _unreachable_releases(
     deprecated, uninstallable = new.package.deprecations_by_name("olm.bundle"), olm_v0.uninstallable(new)
     unreached: dict[str, list[ResolverName]] = {}
     for pair in comparison.pairs:
-        reached = _reached(pair.new, pair.old.installed)
+        reached = _entries_on_paths(pair.new, pair.old.installed)
         highest = max((new.versions[n].key for n in reached if n in new.versions), default=())
         for name in added:
             if name not in reached and new.versions[name].key > highest and name not in deprecated:
@@ -143,7 +143,7 @@ def _unreachable_releases(
             )
 
 
-def _reached(paths: InstalledPaths, installed: Iterable[str]) -> set[str]:
+def _entries_on_paths(paths: InstalledPaths, installed: Iterable[str]) -> set[str]:
     reached: set[str] = set()
     for name in installed:
         here = paths.path(name).next

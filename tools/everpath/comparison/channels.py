@@ -46,7 +46,7 @@ class ChannelComparison(NamedTuple):
 
     def regressions(self) -> Iterator[Change]:
         """Yield the regressions and changed paths, by cause. Cost: a resolution for each edit tried."""
-        affected = [(pair, self._affected(pair.resolver)) for pair in self.pairs]
+        affected = [(pair, self._versions_by_outcome(pair.resolver)) for pair in self.pairs]
         if not any(outcomes for _, outcomes in affected):
             return
         old, new = self.pairs[0].old.graph, self.pairs[0].new.graph
@@ -72,7 +72,7 @@ class ChannelComparison(NamedTuple):
         for regression in regressions:
             yield regression_change(regression, fixes.get(id(regression)))
 
-    def _affected(self, resolver: ResolverName) -> Mapping[PathOutcome, Sequence[str]]:
+    def _versions_by_outcome(self, resolver: ResolverName) -> Mapping[PathOutcome, Sequence[str]]:
         found: dict[PathOutcome, list[str]] = {outcome: [] for outcome in REPORTED_OUTCOMES}
         for row in self.rows:
             if row.resolver == resolver and row.outcome in found:

@@ -87,7 +87,7 @@ def resolves_all(trials: ChannelTrials, trial: ChannelGraph, regressions: Sequen
     for regression in regressions:
         affected = dict.fromkeys(regression.cause.affected, regression.outcome)
         for pair in regression.pairs:
-            if trials.resolved_in(pair, trial, affected) != regression.cause.affected:
+            if trials.versions_without_problem(pair, trial, affected) != regression.cause.affected:
                 return False
     return True
 

@@ -96,14 +96,14 @@ def _cell(path: UpgradePath, outcome: PathOutcome | None) -> MatrixCell:
 class CatalogUpdate(NamedTuple):
     """The step from one catalog to the next: numbers of regressions and of changed paths, and the changes."""
 
-    regressions: int
-    changed_paths: int
+    regression_count: int
+    changed_path_count: int
     changes: tuple[Change, ...]
 
     @property
-    def cut_off(self) -> int:
+    def cut_off_count(self) -> int:
         """Number of versions that are cut off, including those only cut off without `channels`."""
-        return self.regressions + regressions_without_channels(self.changes)
+        return self.regression_count + regressions_without_channels(self.changes)
 
     @property
     def has_dead_end(self) -> bool:
@@ -132,17 +132,17 @@ class Matrix:
         return sorted((*self.rows, *additional), key=lambda row: row.package) if additional else self.rows
 
     @property
-    def regressions(self) -> int:
-        return sum(update.regressions for update in self.updates)
+    def regression_count(self) -> int:
+        return sum(update.regression_count for update in self.updates)
 
     @property
     def errors(self) -> int:
         return sum(c.severity is Severity.ERROR for update in self.updates for c in update.changes)
 
     @property
-    def changed_paths(self) -> int:
+    def changed_path_count(self) -> int:
         outcomes = (o for row in self.without_channels for o in row.outcomes if o is not None)
-        return sum(o.changes_path for o in outcomes) + sum(u.changed_paths for u in self.updates)
+        return sum(o.changes_path for o in outcomes) + sum(u.changed_path_count for u in self.updates)
 
 
 def compare_sequence(

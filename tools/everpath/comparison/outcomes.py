@@ -6,7 +6,6 @@ __all__ = ["ChannelPair", "PathOutcome", "VersionOutcome"]
 
 from collections.abc import Callable
 from enum import StrEnum
-from functools import cached_property
 from typing import NamedTuple
 
 from everpath.comparison.installed_paths import InstalledPaths
@@ -61,6 +60,10 @@ class ChannelPair:
     def __init__(self, old: InstalledPaths, new: InstalledPaths) -> None:
         self.old = old
         self.new = new
+        # Filled when an outcome is requested.
+        self._same_hops = _AlongPath(old.next_hop, lambda start, end: new.next_hop(start) == end)
+        self._old_ascents = _ascents(old)
+        self._new_ascents = _ascents(new)
 
     @property
     def resolver(self) -> ResolverName:
@@ -113,18 +116,6 @@ class ChannelPair:
         paths = self.old.path(name), self.new.path(name)
         version = self.old.version(name)
         return VersionOutcome(*where, name, version, self.resolver, self.outcome(name), *paths)
-
-    @cached_property
-    def _same_hops(self) -> _AlongPath:
-        return _AlongPath(self.old.next_hop, lambda start, end: self.new.next_hop(start) == end)
-
-    @cached_property
-    def _old_ascents(self) -> _AlongPath:
-        return _ascents(self.old)
-
-    @cached_property
-    def _new_ascents(self) -> _AlongPath:
-        return _ascents(self.new)
 
 
 class _AlongPath(dict[str, bool]):

@@ -43,7 +43,7 @@ class ChannelTrials:
             self._pairs[key] = ChannelPair(pair.old, pair.new.in_trial(graph))
         return self._pairs[key]
 
-    def resolved_in(
+    def versions_without_problem(
         self, pair: ChannelPair, graph: ChannelGraph, affected: Mapping[str, PathOutcome]
     ) -> frozenset[str]:
         """Return the affected versions that do not have their problem in a copy of the channel."""

@@ -14,20 +14,15 @@ from everpath.resolvers.resolution import CandidateResult
 
 def warnings(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     """Yield warnings about the next bundle, and deprecations of package, channels and bundles."""
-    package = _package(trace, sources)
-    if package is None:
+    chosen = next((s for s in sources if s.name == trace.decision.catalog), None)
+    source = trace.source or chosen or next((s for s in sources if s.package is not None), None)
+    if source is None or source.package is None:
         return
+    package = source.package.package
     if trace.decision.next is not None and (bundle := package.by_name.get(trace.decision.next)):
         yield from _requirements(trace, bundle)
         yield from _limits(bundle)
     yield from _deprecations(trace, package)
-
-
-def _package(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Package | None:
-    """Return the package in the catalog of the trace or of the chosen bundle, else in the first catalog."""
-    taken = next((s for s in sources if s.name == trace.decision.catalog), None)
-    source = trace.source or taken or next((s for s in sources if s.package is not None), None)
-    return source.package.package if source is not None and source.package is not None else None
 
 
 def _requirements(trace: ResolverTrace, bundle: Bundle) -> Iterator[str]:

@@ -35,6 +35,11 @@ class TypeMismatch(NamedTuple):
     is_unknown_field: bool = False
 
     @property
+    def is_unquoted(self) -> bool:
+        """Whether a number or a boolean is in place of a string."""
+        return self.expected == "a string" and isinstance(self.value, int | float)
+
+    @property
     def message(self) -> str:
         if self.is_unknown_field:
             return f"there is no field {self.path[-1]!r}"

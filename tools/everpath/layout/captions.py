@@ -11,6 +11,7 @@ __all__ = [
     "edge_text",
     "finding_counts",
     "heading",
+    "label_parts",
     "node_states",
     "node_text",
     "node_title",
@@ -51,6 +52,13 @@ def heading(drawing: ChannelDrawing) -> str:
     entries = count(len(diagram.graph.entries), "entry")
     problems = finding_counts(drawing)
     return f"{diagram.channel}{default}: {entries}, {head}{f'; {problems}' if problems else ''}"
+
+
+def label_parts(drawing: ChannelDrawing, node: Node) -> list[str]:
+    """Return the title of a node, its states and the rules of its problems, each if there are any."""
+    states = ", ".join(node_states(drawing, node))
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in drawing.problems(node.name)))
+    return [part for part in (node_title(node), states, rules) if part]
 
 
 def finding_counts(drawing: ChannelDrawing) -> str:

@@ -27,19 +27,19 @@ class Levels:
 
     def place(self, first: int, last: int) -> int:
         """Return the level, from 0, of another item over the columns `first` to `last`. Cost: log n."""
-        used = self._used(1, (0, self._columns - 1), (first, last))
+        used = self._levels_in_use(1, (0, self._columns - 1), (first, last))
         lowest = ~used & (used + 1)
         self._use(1, (0, self._columns - 1), (first, last), lowest)
         return lowest.bit_length() - 1
 
-    def _used(self, node: int, part: tuple[int, int], span: tuple[int, int]) -> int:
+    def _levels_in_use(self, node: int, part: tuple[int, int], span: tuple[int, int]) -> int:
         if span[1] < part[0] or part[1] < span[0]:
             return 0
         if span[0] <= part[0] and part[1] <= span[1]:
             return self._some[node]
         middle = sum(part) // 2
-        left = self._used(2 * node, (part[0], middle), span)
-        right = self._used(2 * node + 1, (middle + 1, part[1]), span)
+        left = self._levels_in_use(2 * node, (part[0], middle), span)
+        right = self._levels_in_use(2 * node + 1, (middle + 1, part[1]), span)
         return self._all[node] | left | right
 
     def _use(self, node: int, part: tuple[int, int], span: tuple[int, int], level: int) -> None:

@@ -58,7 +58,7 @@ def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorM
         raise UnreadableInput(
             f"{' and '.join(pictures)}: an operator has one icon", hint=hint, file=pictures[1]
         )
-    return classify_manifests(manifests, _icon(pictures[0], sources) if pictures else None)
+    return classify_manifests(manifests, _load_icon(pictures[0], sources) if pictures else None)
 
 
 def _is_icon(file: str) -> bool:
@@ -86,7 +86,9 @@ def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) ->
     if real in above:
         hint = "take the link out"
         raise UnreadableInput(f"{path} is a link to a folder that it is in", hint=hint, file=path)
-    listed = _listed([entry for entry in entries if entry.name in _KUSTOMIZATIONS], sources)
+    listed = _read_kustomization_resources(
+        [entry for entry in entries if entry.name in _KUSTOMIZATIONS], sources
+    )
     for entry in entries:
         is_folder = entry.is_dir()
         is_known = listed is None or entry.name in listed or not (is_folder or entry.name.endswith(_SUFFIXES))
@@ -99,7 +101,9 @@ def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) ->
             yield entry.path
 
 
-def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[str] | None:
+def _read_kustomization_resources(
+    found: Iterable[os.DirEntry[str]], sources: Sources
+) -> frozenset[str] | None:
     """Return the names that a listing kustomization includes; None if there is none or it does more."""
     for entry in found:
         try:
@@ -119,11 +123,11 @@ def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Ite
     for document in split_yaml(io.BytesIO(data)):
         line = data.count(b"\n", 0, document.offset)
         if isinstance(document, SplitError):
-            raise _broken(file, line + 1, 1, document.message)
+            raise _syntax_error(file, line + 1, 1, document.message)
         try:
             parsed = yaml_parser.parse(document.text)
         except ParseError as problem:
-            raise _broken(file, line + problem.line, problem.column, problem.message) from problem
+            raise _syntax_error(file, line + problem.line, problem.column, problem.message) from problem
         if added := _added_tests(parsed.value):
             tests += added
         elif not parsed.is_blank and _is_manifest(file, line + 1, parsed.value):
@@ -164,11 +168,11 @@ def _is_manifest(file: str, line: int, value: Any) -> bool:
     )
 
 
-def _broken(file: str, line: int, column: int, message: str) -> UnreadableInput:
+def _syntax_error(file: str, line: int, column: int, message: str) -> UnreadableInput:
     return UnreadableInput(f"{file}:{line}:{column}: not YAML: {message}", file=file)
 
 
-def _icon(file: str, sources: Sources) -> Icon:
+def _load_icon(file: str, sources: Sources) -> Icon:
     data = sources.read(file)
     media_type, beginning = _PICTURES[Path(file).suffix]
     head = data[:_SNIFFED]

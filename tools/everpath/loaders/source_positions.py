@@ -6,13 +6,14 @@ Loaders store a byte offset and a pointer (`model.Place`). `locate` reads that d
 
 from __future__ import annotations
 
-__all__ = ["SourcePosition", "locate"]
+__all__ = ["SourcePosition", "format_position", "locate"]
 
 import re
 from codecs import BOM_UTF8
 from functools import cached_property, lru_cache
 from typing import Final
 
+from everpath.errors import UnreadableInput
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.model import Place, SourcePosition
 from everpath.parsing.positions import PositionedDocument, Span
@@ -50,6 +51,15 @@ def locate(place: Place, sources: Sources) -> SourcePosition:
     if document and place.on_key:
         span = document.key_before(span[0], str(place.pointer[-1])) or span
     return file.position(place.offset + span[0], place.offset + span[1])
+
+
+def format_position(place: Place, sources: Sources) -> str:
+    """Return `file:line` of a place, without the line if the place is a folder or cannot be read."""
+    try:
+        location = locate(place, sources)
+    except UnreadableInput:
+        return place.file
+    return f"{location.file}:{location.line}" if location.line else location.file
 
 
 def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:
@@ -105,7 +115,7 @@ class _File:
             first, last = self.start_of_line(start), self.end_of_line(start)
             line = self._line = _Line(self.read(first, last - first), first, self._line_number(start))
         column, stop = line.column(start), line.column(end)
-        return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.shown)
+        return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.displayed_text)
 
     def start_of_line(self, offset: int) -> int:
         """Return the offset at which the line of an offset starts."""
@@ -143,7 +153,7 @@ class _Line:
         self._offsets = OffsetMap(self._raw, "replace")
 
     @cached_property
-    def shown(self) -> str:
+    def displayed_text(self) -> str:
         """The text of the line; empty if it is too long to be shown."""
         is_long = self._offsets.characters(len(self._raw)) > _LONGEST_LINE
         return "" if is_long else self._raw.removeprefix(BOM_UTF8).decode("utf-8", "replace")

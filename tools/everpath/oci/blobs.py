@@ -67,13 +67,13 @@ def verified_chunks(blobs: BlobSource, descriptor: Descriptor) -> Iterator[bytes
         while chunk := stream.read(min(_CHUNK_SIZE, remaining + 1)):
             remaining -= len(chunk)
             if remaining < 0:
-                raise _damaged(descriptor, f"it has more than {descriptor.size:,} bytes")
+                raise _damaged_blob_error(descriptor, f"it has more than {descriptor.size:,} bytes")
             sha256.update(chunk)
             yield chunk
     if remaining:
-        raise _damaged(descriptor, f"{remaining:,} of its {descriptor.size:,} bytes are missing")
+        raise _damaged_blob_error(descriptor, f"{remaining:,} of its {descriptor.size:,} bytes are missing")
     if f"sha256:{sha256.hexdigest()}" != descriptor.digest:
-        raise _damaged(descriptor, f"its digest is sha256:{sha256.hexdigest()}")
+        raise _damaged_blob_error(descriptor, f"its digest is sha256:{sha256.hexdigest()}")
 
 
 def copy_blob(blobs: BlobSource, descriptor: Descriptor, target: BinaryIO) -> None:
@@ -81,7 +81,7 @@ def copy_blob(blobs: BlobSource, descriptor: Descriptor, target: BinaryIO) -> No
     target.writelines(verified_chunks(blobs, descriptor))
 
 
-def _damaged(descriptor: Descriptor, reason: str) -> UnreadableInput:
+def _damaged_blob_error(descriptor: Descriptor, reason: str) -> UnreadableInput:
     return UnreadableInput(
         f"the blob {descriptor.digest} is damaged: {reason}", hint="build or pull the image again"
     )

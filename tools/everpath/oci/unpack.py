@@ -187,13 +187,8 @@ class _FileTree:
             changes.opaque.add(parent)
         elif last.startswith(_WHITEOUT):
             changes.deleted.add(f"{parent}/{last.removeprefix(_WHITEOUT)}".lstrip("/"))
-        elif name and self._is_selected(name):
+        elif name and (not self.prefixes or any(f"{name}/".startswith(f"{each}/") for each in self.prefixes)):
             changes.add(name, self._create_node(archive, entry, changes))
-
-    def _is_selected(self, name: str) -> bool:
-        return not self.prefixes or any(
-            name == prefix or name.startswith(f"{prefix}/") for prefix in self.prefixes
-        )
 
     def _create_node(self, archive: TarReader, entry: TarEntry, changes: _LayerChanges) -> _Node | None:
         if entry.kind == "folder":

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from everpath.olm.objects import Object, ObjectRef, nested
+from everpath.olm.objects import Object, ObjectRef, nested_value
 
 
 class ChangeType(StrEnum):
@@ -51,13 +51,13 @@ def differences(actual: Object, requested: Object, *path: str) -> list[FieldDiff
 
     Fields that are not requested are ignored: they belong to other managers. Lists are compared as a whole.
     """
-    return list(_differences(nested(actual, *path), nested(requested, *path), ".".join(path)))
+    return list(_differences(nested_value(actual, *path), nested_value(requested, *path), ".".join(path)))
 
 
 def _differences(actual: Any, requested: Any, path: str) -> Iterator[FieldDifference]:
     if isinstance(requested, Mapping):
         for key, value in requested.items():
-            yield from _differences(nested(actual, key), value, f"{path}.{key}" if path else key)
+            yield from _differences(nested_value(actual, key), value, f"{path}.{key}" if path else key)
     elif actual != requested:
         yield FieldDifference(path, actual, requested)
 

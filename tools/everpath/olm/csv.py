@@ -11,9 +11,9 @@ from everpath.olm.objects import (
     OPERATOR_CONDITION,
     Object,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     normalize_whitespace,
 )
 from everpath.olm.snapshot import OperatorSnapshot
@@ -109,7 +109,7 @@ def _install_mode_wait(snapshot: OperatorSnapshot, csv: Object) -> Wait:
     modes = [
         nested_str(mode, "type")
         for mode in nested_list(csv, "spec", "installModes")
-        if nested(mode, "supported") is True
+        if nested_value(mode, "supported") is True
     ]
     namespaces = {
         "OwnNamespace": snapshot.namespace,
@@ -185,8 +185,8 @@ def _upgradeable(operator_condition: Object | None) -> tuple[bool, str] | None:
             return nested_str(override, "status") == "True", _explanation(override)
     for condition in nested_list(operator_condition, "status", "conditions"):
         if nested_str(condition, "type") == "Upgradeable":
-            observed = nested(condition, "observedGeneration") or 0
-            if observed != (nested(operator_condition, "metadata", "generation") or 0):
+            observed = nested_value(condition, "observedGeneration") or 0
+            if observed != (nested_value(operator_condition, "metadata", "generation") or 0):
                 return False, "the condition is outdated"
             return nested_str(condition, "status") != "False", _explanation(condition)
     return None

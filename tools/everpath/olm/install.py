@@ -30,9 +30,9 @@ from everpath.olm.objects import (
     ObjectRef,
     RequestDenied,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     ref_to,
 )
 from everpath.olm.snapshot import OperatorSnapshot
@@ -115,7 +115,7 @@ def _plan_operator_group(cluster: Cluster, request: InstallRequest) -> PlannedCh
         raise UsageError(f"namespace {request.namespace} has several OperatorGroups: {names}", hint=hint)
     (group,) = existing
     actual = nested_list(group, "spec", "targetNamespaces")
-    has_selector = bool(nested(group, "spec", "selector"))
+    has_selector = bool(nested_value(group, "spec", "selector"))
     requested = request.target_namespaces or ()
     matches = not has_selector and sorted(actual) == sorted(requested)
     if matches or not request.needs_target_namespaces:

@@ -14,9 +14,9 @@ from everpath.olm.objects import (
     Object,
     is_condition_true,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     normalize_whitespace,
     ref_to,
 )
@@ -61,7 +61,7 @@ def planned_csvs(plan: Object) -> list[str]:
 
 def requires_approval(plan: Object) -> bool:
     phase = nested_str(plan, "status", "phase")
-    return phase == "RequiresApproval" and nested(plan, "spec", "approved") is not True
+    return phase == "RequiresApproval" and nested_value(plan, "spec", "approved") is not True
 
 
 def _failure_message(plan: Object) -> str:
@@ -100,7 +100,7 @@ def approve_install_plan(cluster: Cluster, plan: Object) -> ObjectChange:
             current = cluster.get(ref)
             if current is None or planned_csvs(current) != shown_csvs:
                 break
-            if nested(current, "spec", "approved") is True:
+            if nested_value(current, "spec", "approved") is True:
                 return ObjectChange(ChangeType.APPROVED, ref)
             plan = current
     raise ConflictError(

@@ -68,7 +68,10 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCl
             config.load_kube_config(  # type: ignore[no-untyped-call]
                 files, context, client_configuration=settings, persist_config=False
             )
-        return KubeCluster(ApiClient(settings), _context_namespace(files, context))
+        contexts, active = config.list_kube_config_contexts(files)  # type: ignore[no-untyped-call]
+        chosen = next((each for each in contexts if each["name"] == context), active)
+        namespace = nested_str(chosen, "context", "namespace") or "default"
+        return KubeCluster(ApiClient(settings), namespace)
     except (ConfigException, yaml.YAMLError) as error:
         raise _no_cluster(files, str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -113,12 +116,6 @@ def _current_context(files: str) -> str | None:
         if path.is_file() and (name := nested_str(yaml.safe_load(path.read_bytes()), "current-context")):
             return name
     return None
-
-
-def _context_namespace(files: str, context: str | None) -> str:
-    contexts, active = config.list_kube_config_contexts(files)  # type: ignore[no-untyped-call]
-    chosen = next((each for each in contexts if each["name"] == context), active)
-    return nested_str(chosen, "context", "namespace") or "default"
 
 
 def _no_cluster(files: str, reason: str) -> UsageError:

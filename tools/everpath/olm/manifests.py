@@ -143,7 +143,7 @@ def olm_v1_objects(request: InstallRequest, version: str | None = None) -> list[
         package["version"] = version
     image: Object = {"ref": request.catalog}
     if request.poll:
-        image["pollIntervalMinutes"] = _minutes(request.poll)
+        image["pollIntervalMinutes"] = _poll_minutes(request.poll)
     catalog_spec = {"source": {"type": "Image", "image": image}}
     extension_spec = {
         "namespace": request.namespace,
@@ -159,7 +159,7 @@ def olm_v1_objects(request: InstallRequest, version: str | None = None) -> list[
     ]
 
 
-def _minutes(interval: str) -> int:
+def _poll_minutes(interval: str) -> int:
     """Return a poll interval in whole minutes, at least one."""
     match = REGISTRY_POLL_INTERVAL.fullmatch(interval)
     hours, minutes, seconds = (int(number or 0) for number in match.groups()) if match else (0, 0, 0)

@@ -25,9 +25,9 @@ __all__ = [
     "labels",
     "name_of",
     "namespace_of",
-    "nested",
     "nested_list",
     "nested_str",
+    "nested_value",
     "normalize_whitespace",
     "ref_to",
 ]
@@ -124,7 +124,7 @@ class Cluster(Protocol):
         """Delete the object with this UID, if it still exists."""
 
 
-def nested(obj: Any, *path: str) -> Any:
+def nested_value(obj: Any, *path: str) -> Any:
     """Return the value at a path; None if it is missing or null, as API servers serve empty fields."""
     for key in path:
         if not isinstance(obj, Mapping):
@@ -135,13 +135,13 @@ def nested(obj: Any, *path: str) -> Any:
 
 def nested_str(obj: Any, *path: str) -> str:
     """Return the string at a path; an empty one if there is none."""
-    value = nested(obj, *path)
+    value = nested_value(obj, *path)
     return value if isinstance(value, str) else ""
 
 
 def nested_list(obj: Any, *path: str) -> list[Any]:
     """Return the list at a path; an empty one if there is none."""
-    value = nested(obj, *path)
+    value = nested_value(obj, *path)
     return list(value) if isinstance(value, list) else []
 
 
@@ -154,7 +154,7 @@ def namespace_of(obj: Object) -> str:
 
 
 def labels(obj: Object) -> dict[str, str]:
-    return dict(nested(obj, "metadata", "labels") or {})
+    return dict(nested_value(obj, "metadata", "labels") or {})
 
 
 def find_condition(obj: Any, condition_type: str) -> Object | None:

@@ -20,9 +20,9 @@ from everpath.olm.objects import (
     ObjectRef,
     labels,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
 )
 
 
@@ -109,7 +109,7 @@ def observe(cluster: Cluster, package: str, namespace: str) -> OperatorSnapshot:
 
 
 def _creation_order(plan: Object) -> tuple[str, int, str]:
-    generation = nested(plan, "spec", "generation")
+    generation = nested_value(plan, "spec", "generation")
     created = nested_str(plan, "metadata", "creationTimestamp")
     return created, generation if isinstance(generation, int) else 0, name_of(plan)
 
@@ -122,7 +122,7 @@ def _with_workload(cluster: Cluster, snapshot: OperatorSnapshot) -> OperatorSnap
     deployments = [
         each for each in cluster.list_objects(DEPLOYMENT, snapshot.namespace) if name_of(each) in names
     ]
-    selectors = [nested(each, "spec", "selector", "matchLabels") or {} for each in deployments]
+    selectors = [nested_value(each, "spec", "selector", "matchLabels") or {} for each in deployments]
     pods = cluster.list_objects(POD, snapshot.namespace) if deployments else []
     # During an upgrade OLM reads the OperatorCondition of the CSV that is to be replaced.
     replaced = nested_str(snapshot.find_csv(snapshot.current_csv), "spec", "replaces")

@@ -15,9 +15,9 @@ from everpath.olm.objects import (
     find_condition,
     is_condition_true,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     normalize_whitespace,
     ref_to,
 )
@@ -163,7 +163,7 @@ def _catalog_health_wait(subscription: Object, message: str) -> Wait:
     unhealthy = [
         f"{nested_str(each, 'catalogSourceRef', 'namespace')}/{nested_str(each, 'catalogSourceRef', 'name')}"
         for each in nested_list(subscription, "status", "catalogHealth")
-        if nested(each, "healthy") is False
+        if nested_value(each, "healthy") is False
     ]
     details = ", ".join(unhealthy) or normalize_whitespace(message) or "none is healthy"
     return Wait(

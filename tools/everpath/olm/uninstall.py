@@ -34,9 +34,9 @@ from everpath.olm.objects import (
     labels,
     name_of,
     namespace_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
     ref_to,
 )
 from everpath.olm.snapshot import OperatorSnapshot
@@ -118,7 +118,7 @@ def plan_uninstall(cluster: Cluster, snapshot: OperatorSnapshot, scope: Uninstal
             hint="leave out --delete-crds",
         )
     groups = snapshot.operator_groups if _is_only_package(cluster, snapshot, csvs) else ()
-    catalog = snapshot.catalog_source or _default_catalog_source(cluster, snapshot)
+    catalog = snapshot.catalog_source or _get_default_catalog_source(cluster, snapshot)
     if scope.catalog and catalog and (subscriptions := _other_subscriptions(cluster, snapshot, catalog)):
         raise UsageError(
             f"other Subscriptions use CatalogSource {name_of(catalog)}: {', '.join(subscriptions)}",
@@ -187,7 +187,7 @@ def _watched_namespaces(snapshot: OperatorSnapshot, csvs: Iterable[Object]) -> s
     Reads the annotation of OLM on the CSVs, else the OperatorGroup; without either the operator's namespace
     is returned. Custom resources in other namespaces belong to other operators.
     """
-    annotations = [nested(csv, "metadata", "annotations", "olm.targetNamespaces") for csv in csvs]
+    annotations = [nested_value(csv, "metadata", "annotations", "olm.targetNamespaces") for csv in csvs]
     if annotations and all(isinstance(value, str) for value in annotations):
         by_csv = [set(filter(None, value.split(","))) for value in annotations]
         return set().union(*by_csv) if all(by_csv) else set()
@@ -200,7 +200,7 @@ def _watched_namespaces(snapshot: OperatorSnapshot, csvs: Iterable[Object]) -> s
 
 def _served_kind(crd: Object) -> Kind | None:
     for version in nested_list(crd, "spec", "versions"):
-        if nested(version, "served") is True:
+        if nested_value(version, "served") is True:
             return Kind(
                 f"{nested_str(crd, 'spec', 'group')}/{nested_str(version, 'name')}",
                 nested_str(crd, "spec", "names", "kind"),
@@ -235,7 +235,7 @@ def _is_only_package(cluster: Cluster, snapshot: OperatorSnapshot, csvs: Sequenc
     return len(cluster.list_objects(SUBSCRIPTION, snapshot.namespace)) == len(snapshot.subscriptions)
 
 
-def _default_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> Object | None:
+def _get_default_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> Object | None:
     """Return the CatalogSource of an earlier install, if the Subscription that refers to it is deleted."""
     name = default_catalog_name(snapshot.package)
     catalog = cluster.get(ObjectRef(CATALOG_SOURCE, snapshot.namespace, name))
@@ -314,7 +314,9 @@ def _wait_until_deleted(
     is_logged = is_unreachable = False
     while True:
         try:
-            remaining = [current for each in remaining if (current := _current(cluster, each)) is not None]
+            remaining = [
+                current for each in remaining if (current := _get_current(cluster, each)) is not None
+            ]
         except RequestDenied:
             raise
         except Unreachable as error:
@@ -333,9 +335,9 @@ def _wait_until_deleted(
         clock.sleep(POLL_INTERVAL)
 
 
-def _current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
+def _get_current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
     """Return the object as it is now; None if it is deleted, also if another one has its name."""
     obj = cluster.get(deletion.ref)
-    if obj is None or nested(obj, "metadata", "uid") != nested(deletion.obj, "metadata", "uid"):
+    if obj is None or nested_value(obj, "metadata", "uid") != nested_value(deletion.obj, "metadata", "uid"):
         return None
     return Deletion(deletion.kind, obj)

@@ -11,9 +11,9 @@ from everpath.olm.objects import (
     Object,
     find_condition,
     name_of,
-    nested,
     nested_list,
     nested_str,
+    nested_value,
 )
 from everpath.olm.snapshot import OperatorSnapshot
 from everpath.olm.status import ObjectStatus, State, Wait, object_status
@@ -34,12 +34,12 @@ def deployment_statuses(snapshot: OperatorSnapshot) -> Iterator[ObjectStatus]:
 
 def _deployment_status(snapshot: OperatorSnapshot, deployment: Object) -> ObjectStatus:
     name = name_of(deployment)
-    replicas = nested(deployment, "spec", "replicas")
+    replicas = nested_value(deployment, "spec", "replicas")
     replicas = 1 if replicas is None else replicas
-    available = nested(deployment, "status", "availableReplicas") or 0
-    updated = nested(deployment, "status", "updatedReplicas") or 0
-    generation = nested(deployment, "metadata", "generation") or 0
-    is_observed = (nested(deployment, "status", "observedGeneration") or 0) >= generation
+    available = nested_value(deployment, "status", "availableReplicas") or 0
+    updated = nested_value(deployment, "status", "updatedReplicas") or 0
+    generation = nested_value(deployment, "metadata", "generation") or 0
+    is_observed = (nested_value(deployment, "status", "observedGeneration") or 0) >= generation
     if updated < replicas <= available:
         summary = f"{updated} of {replicas} updated"
     else:
@@ -99,7 +99,9 @@ def _container_problems(container: Object) -> Iterator[str]:
     if reason and reason not in ("ContainerCreating", "PodInitializing"):
         message = nested_str(container, "state", "waiting", "message")
         yield f"container {name} is waiting: {reason}" + (f" ({message})" if message else "")
-    terminated = nested(container, "state", "terminated") or nested(container, "lastState", "terminated")
+    terminated = nested_value(container, "state", "terminated") or nested_value(
+        container, "lastState", "terminated"
+    )
     if terminated and terminated.get("exitCode") and container.get("ready") is not True:
         message = nested_str(terminated, "message")
         yield f"container {name} exited with code {terminated['exitCode']}" + (

@@ -64,12 +64,13 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
     A published bundle may lack a CRD that its CSV owns: older releases of opm accepted that, and the bundle
     has users. Cost: linear in the size of the manifests.
     """
-    csv = _checked_csv(contents, is_published=is_published)
+    csv = _require_valid_csv(contents, is_published=is_published)
     package = contents.annotation(PACKAGE_ANNOTATION)
-    objects = [
-        {"type": BUNDLE_OBJECT, "value": {"data": _base64_json(manifest.body)}}
-        for manifest in contents.objects
-    ]
+    objects = []
+    for manifest in contents.objects:
+        text = json_text(sort_keys(manifest.body), html=True)
+        data = b64encode(text.encode()).decode("ascii")
+        objects.append({"type": BUNDLE_OBJECT, "value": {"data": data}})
     blob: Blob = {"schema": BUNDLE}
     if csv.name:
         blob["name"] = csv.name
@@ -82,11 +83,11 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
 
 def expand_image_template(contents: Contents, template: str) -> str:
     """Fill in {{.Package}}, {{.Name}} and {{.Version}} of an image reference. Raises `OpmError`."""
-    csv = _checked_csv(contents)
+    csv = _require_valid_csv(contents)
     package = contents.annotation(PACKAGE_ANNOTATION)
     declared = _declared_properties(contents, csv, package)
     package_property = next(item for item in declared if item.type == _PACKAGE)
-    version = text_field(_checked_value(package_property), "version")
+    version = text_field(_require_valid_value(package_property), "version")
     values = {"Package": package, "Name": csv.name, "Version": version}
     return re.sub(r"\{\{\s*\.(Package|Name|Version)\s*\}\}", lambda match: values[match[1]], template)
 
@@ -119,7 +120,7 @@ def embedded_csv(blob: Blob, parse: Callable[[bytes], object] = json.loads) -> M
     return None
 
 
-def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
+def _require_valid_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
     """The CSV of a bundle, after all checks of manifests and annotations. Raises `OpmError`."""
     if not contents.manifests:
         raise OpmError("the bundle has no manifests", contents.place, "add the manifests of the bundle")
@@ -145,10 +146,6 @@ def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
     return csv
 
 
-def _base64_json(value: object) -> str:
-    return b64encode(json_text(sort_keys(value), html=True).encode()).decode("ascii")
-
-
 def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dict[str, Any]]:
     """All properties except manifests, unsorted."""
     properties = list(_declared_properties(contents, csv, package))
@@ -156,14 +153,14 @@ def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dic
     for item in (*properties, *dependencies):
         if item.type in (_GVK, _PACKAGE) and item.value is _NO_VALUE:
             raise OpmError(f"{item.type} has no value", item.place, "add a value")
-    packages = [_checked_value(item) for item in properties if item.type == _PACKAGE]
+    packages = [_require_valid_value(item) for item in properties if item.type == _PACKAGE]
     name, version, release = (text_field(packages[-1], key) for key in ("packageName", "version", "release"))
     yield {"type": _PACKAGE, "value": _package_value(name, version, release)}
     yield from _gvk_properties(_GVK, properties, provided_apis(contents, csv))
     yield from _gvk_properties("olm.gvk.required", dependencies, required_apis(csv))
     for item in dependencies:
         if item.type == _PACKAGE:
-            value = _checked_value(item)
+            value = _require_valid_value(item)
             required = {
                 "packageName": text_field(value, "packageName"),
                 "versionRange": text_field(value, "version"),
@@ -181,7 +178,7 @@ def _gvk_properties(
     gvks = []
     for item in declared:
         if item.type == _GVK:
-            value = _checked_value(item)
+            value = _require_valid_value(item)
             gvks.append(Gvk(*(text_field(value, key) for key in ("group", "version", "kind"))))
     gvks += [api.gvk for api in derived]
     for gvk in dict.fromkeys(gvks):
@@ -224,7 +221,7 @@ def _with_missing_values(contents: Contents, properties: Iterable[Property]) -> 
         yield item._replace(value=_NO_VALUE) if item.place in contents.valueless else item
 
 
-def _checked_value(item: Property) -> object:
+def _require_valid_value(item: Property) -> object:
     """The value of a property whose type opm decodes into a struct. Raises `OpmError`."""
     for mismatch in type_mismatches(item.value, PROPERTY_TYPES[item.type]):
         message = f"invalid value of {item.type}: {mismatch.message}"

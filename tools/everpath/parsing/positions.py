@@ -191,7 +191,7 @@ def yaml_nodes(text: bytes) -> YamlNode | None:
                 if not stack:
                     top = node
                 elif stack[-1].expects_key:
-                    stack[-1].add_key(_key_text(event) if kind == "scalar" else "", start)
+                    stack[-1].add_key(_resolved_key(event) if kind == "scalar" else "", start)
                 else:
                     stack[-1].add_value(node)
                 if kind in ("mapping", "sequence"):
@@ -208,7 +208,7 @@ def yaml_nodes(text: bytes) -> YamlNode | None:
     return top
 
 
-def _key_text(event: Any) -> str:
+def _resolved_key(event: Any) -> str:
     try:
         return key_text(resolve(event.value)) if event.implicit[0] else str(event.value)
     except TagMismatch:

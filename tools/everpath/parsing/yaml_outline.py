@@ -65,7 +65,7 @@ class Section(NamedTuple):
         """Return the nested keys with their values. Raises `UnsupportedLayout` if there is anything else."""
         if not self.keys or not _BLANK.fullmatch(self.value):
             raise UnsupportedLayout
-        return _named(self.keys, self.values)
+        return _unique_values_by_key(self.keys, self.values)
 
 
 def sections(data: bytes) -> dict[str, Section]:
@@ -94,10 +94,10 @@ def mapping(value: bytes) -> dict[str, bytes]:
     head, indents, keys, values = _split(value, len(first[1]) if first else 1)
     if not all(indents) or not _BLANK.fullmatch(head):
         raise UnsupportedLayout
-    return _named(keys, values)
+    return _unique_values_by_key(keys, values)
 
 
-def _named(keys: list[str], values: list[bytes]) -> dict[str, bytes]:
+def _unique_values_by_key(keys: list[str], values: list[bytes]) -> dict[str, bytes]:
     """Return values by key. A parser decides which of two equal keys counts."""
     named = dict(zip(keys, values, strict=True))
     if len(named) < len(keys):

@@ -97,7 +97,13 @@ def _scalar(text: str) -> Any:
     if _PLAIN.fullmatch(text):
         if text[0] not in NUMBER_STARTS and text not in SPECIAL_WORDS:
             return text
-        return _exact(resolve(text))
+        value = resolve(text)
+        # `yaml_parser` warns about values that a float64 does not represent exactly.
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _Unsupported
+        if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
+            raise _Unsupported
+        return value
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         return quoted[1] or quoted[2] or ""
@@ -106,12 +112,3 @@ def _scalar(text: str) -> Any:
     if text == "{}":
         return {}
     raise _Unsupported
-
-
-def _exact(value: object) -> object:
-    """Return a value that a float64 represents exactly; others need a warning of `yaml_parser`."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise _Unsupported
-    if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
-        raise _Unsupported
-    return value

@@ -202,7 +202,7 @@ class _Emitter:
         self.put('"')
         if value[:1] == "\ufeff":
             # go-yaml tests the first character for a byte order mark at every character.
-            self.put("".join(map(_escaped, value)) + '"')
+            self.put("".join(map(_escape, value)) + '"')
             return
         was_space = False
         last = len(value) - 1
@@ -216,12 +216,12 @@ class _Emitter:
                     self.put(character)
                 was_space = True
             else:
-                self.put(_escaped(character) if _ESCAPED.match(character) else character)
+                self.put(_escape(character) if _ESCAPED.match(character) else character)
                 was_space = False
         self.put('"')
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return "\\" + _ESCAPES[character]
     code = ord(character)

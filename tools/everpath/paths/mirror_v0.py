@@ -36,7 +36,7 @@ class _Result(NamedTuple):
     """The mirrored channel, the entries that every mirror needs, and the smallest possible size."""
 
     channel: MirroredChannel
-    required: frozenset[str] = frozenset()
+    required_entries: frozenset[str] = frozenset()
     at_least: int = 0
 
 
@@ -48,7 +48,7 @@ def mirror_v0(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
     results = [_mirror_channel(graph, since) for graph in graphs]
     versions = {name: version for graph in graphs for name, version in graph.versions.items()}
     bundles = newest_first({name for each in results for name in each.channel.entries}, versions)
-    required = {name for each in results for name in each.required}
+    required = {name for each in results for name in each.required_entries}
     at_least = max([len(required), *(each.at_least for each in results)], default=0)
     total = len({name for graph in graphs for name in graph.entries})
     return Mirror("v0", tuple(each.channel for each in results), tuple(bundles), total, at_least)
@@ -70,11 +70,12 @@ def _mirror_channel(graph: ChannelGraph, since: Version | None) -> _Result:
         served=_newest(graph, search.served),
         cut_off=_newest(graph, wanted - search.served),
         needed_by={
-            name: _newest(graph, search.cut_off_by(names - {name})) for name in search.removable(names)
+            name: _newest(graph, search.versions_cut_off_by(names - {name}))
+            for name in search.removable(names)
         },
         offered=tuple(offered),
     )
-    return _Result(channel, search.required, at_least)
+    return _Result(channel, search.required_entries, at_least)
 
 
 def _newest(graph: ChannelGraph, names: Collection[str]) -> tuple[str, ...]:
@@ -93,11 +94,11 @@ class _ChainSearch:
         self._least = self._shortest_accepting_section()
 
     @property
-    def required(self) -> frozenset[str]:
+    def required_entries(self) -> frozenset[str]:
         """The section without which no installable entry accepts some version."""
         return frozenset(self._chain[: self._least])
 
-    def cut_off_by(self, names: Collection[str]) -> set[str]:
+    def versions_cut_off_by(self, names: Collection[str]) -> set[str]:
         """Return the served versions that no longer reach the goal if only `names` are kept."""
         hops = next_hops(reduced_channel(self._graph, names), "v0", self._installed)
         return self.served - (reaching(hops, (self._goal,)) if self._goal in names else set())
@@ -114,7 +115,7 @@ class _ChainSearch:
         outside, trials = self._useful_outside_chain(), MOST_TRIALS
         for size in range(self._least, len(self._graph.entries) + 1):
             for names in self._candidates(size, outside):
-                if not self.cut_off_by(names):
+                if not self.versions_cut_off_by(names):
                     return names, size
                 trials -= len(outside) > 0
                 if trials <= 0:
@@ -130,7 +131,8 @@ class _ChainSearch:
         """Return the shortest section that works alone; if none does, the whole channel."""
         sections = (frozenset(self._chain[:length]) for length in range(size, len(self._chain) + 1))
         return next(
-            (names for names in sections if not self.cut_off_by(names)), frozenset(self._graph.entries)
+            (names for names in sections if not self.versions_cut_off_by(names)),
+            frozenset(self._graph.entries),
         )
 
     def _shortest_accepting_section(self) -> int:

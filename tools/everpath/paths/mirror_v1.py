@@ -46,7 +46,7 @@ def mirror_v1(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
             implied.setdefault(bits[name], []).append(accepting)
     required = (each for search in searches for each in search.required_sets())
     cover = smallest_cover(required, implied)
-    channels = tuple(search.mirrored(cover.members) for search in searches)
+    channels = tuple(search.mirrored_channel(cover.members) for search in searches)
     unreduced = {name for channel in channels if not channel.goals for name in channel.entries}
     kept = tuple(name for name in names if cover.members & bits[name] or name in unreduced)
     return Mirror("v1", channels, kept, len(names), max(cover.at_least, len(unreduced)))
@@ -97,12 +97,12 @@ class _ChannelSearch:
         return found
 
     @property
-    def _served(self) -> set[str]:
+    def _served_versions(self) -> set[str]:
         return self._wanted & self._accepting.keys()
 
     def required_sets(self) -> Iterator[int]:
         """Yield for each served version, and for each goal, the entries of which one must be kept."""
-        for name in self._served.union(self._goals):
+        for name in self._served_versions.union(self._goals):
             yield self._entries_serving(name)
 
     def _entries_serving(self, name: str) -> int:
@@ -119,20 +119,20 @@ class _ChannelSearch:
             if name not in self._goals:
                 yield name, accepting
 
-    def mirrored(self, members: int) -> MirroredChannel:
+    def mirrored_channel(self, members: int) -> MirroredChannel:
         """Return the reduced channel if the resolver confirms that it works, else the whole channel."""
-        channel = self._reduced(members)
+        channel = self._reduced_channel(members)
         installed = {name: self._graph.versions.get(name) for name in self._graph.entries}
         hops = next_hops(reduced_channel(self._graph, channel.entries), "v1", installed)
         if self._goals and reaching(hops, self._goals).issuperset(channel.served):
             return channel
         return whole_channel(self._graph, self._wanted)
 
-    def _reduced(self, members: int) -> MirroredChannel:
+    def _reduced_channel(self, members: int) -> MirroredChannel:
         versions, kept = self._graph.versions, members & self._ascending
         entries = [name for name in self._accepting if self._bits[name] & kept]
         served_alone: dict[int, list[str]] = {}
-        for name in newest_first(self._served.union(entries), versions):
+        for name in newest_first(self._served_versions.union(entries), versions):
             is_kept = self._bits[name] & kept
             by = (self._accepting[name] if is_kept else self._entries_serving(name)) & kept
             if by.bit_count() == 1:
@@ -145,7 +145,7 @@ class _ChannelSearch:
             self._goals,
             len(self._graph.entries),
             entries=tuple(newest_first(entries, versions)),
-            served=tuple(newest_first(self._served, versions)),
+            served=tuple(newest_first(self._served_versions, versions)),
             cut_off=tuple(newest_first(self._wanted - self._accepting.keys(), versions)),
             needed_by=needed_by,
         )

@@ -25,7 +25,7 @@ def csv_edges(package: Package, name: str, default_channel: str) -> Edges:
     Cost: O(entries of its channels), for the release and for each one that it skips.
     """
     edges = _merged_edges(package, name, default_channel)
-    stranded = _stranded(package, edges, default_channel, {name})
+    stranded = _stranded_entries(package, edges, default_channel, {name})
     versions = (
         package.by_name[each].version for each in stranded if each in package.by_name and each != name
     )
@@ -33,7 +33,9 @@ def csv_edges(package: Package, name: str, default_channel: str) -> Edges:
     return edges._replace(skip_range=reduce(union_range, ranges, edges.skip_range))
 
 
-def _stranded(package: Package, edges: Edges, default_channel: str, seen: set[str]) -> dict[str, None]:
+def _stranded_entries(
+    package: Package, edges: Edges, default_channel: str, seen: set[str]
+) -> dict[str, None]:
     """Return the entries whose only upgrade path leads to a skipped entry or through what it skips.
 
     OLM v0 never installs a skipped entry. They are added to the range, which skips no entry.
@@ -42,7 +44,7 @@ def _stranded(package: Package, edges: Edges, default_channel: str, seen: set[st
     for skipped in (each for each in edges.skips if each not in seen):
         seen.add(skipped)
         below = _merged_edges(package, skipped, default_channel)
-        deeper = _stranded(package, below, default_channel, seen)
+        deeper = _stranded_entries(package, below, default_channel, seen)
         if any(_edges(c, skipped) != below for c in package.channels if skipped in c.by_name) or deeper:
             found |= dict.fromkeys((*filter(None, (below.replaces,)), *below.skips)) | deeper
     accepted = {edges.replaces, *edges.skips}

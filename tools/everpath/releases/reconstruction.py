@@ -118,12 +118,8 @@ class _ShortNames(dict[str, str]):
         super().__init__(
             (found[0], version)
             for version, found in names.items()
-            if self._is_unique(package, version, found)
+            if len(found) == 1 and package.by_name.get(version) in (None, package.by_name[found[0]])
         )
-
-    @staticmethod
-    def _is_unique(package: Package, version: str, found: list[str]) -> bool:
-        return len(found) == 1 and package.by_name.get(version) in (None, package.by_name[found[0]])
 
     def of(self, name: str) -> str:
         return self.get(name, name)
@@ -194,14 +190,13 @@ def _declared_edges(entry: Entry, short: _ShortNames) -> DeclaredEdges:
 
 def _image_prefix(bundles: Iterable[Bundle]) -> str | None:
     """The common part of all images before `:vVERSION`; None if they have another form."""
-    found = {_prefix(bundle) for bundle in bundles if bundle.image}
+    found: set[str | None] = set()
+    for bundle in bundles:
+        if bundle.image:
+            repository, colon, tag = bundle.image.rpartition(":")
+            version = (bundle.version or "").replace("+", "-")
+            found.add(repository if colon and tag == f"v{version}" else None)
     return found.pop() if len(found) == 1 else None
-
-
-def _prefix(bundle: Bundle) -> str | None:
-    repository, colon, tag = bundle.image.rpartition(":")
-    version = (bundle.version or "").replace("+", "-")
-    return repository if colon and tag == f"v{version}" else None
 
 
 def _default(package: Package, versions: Mapping[str, Version]) -> str:

@@ -236,10 +236,10 @@ class _Parser:
             pass
         found = self.primary(scope)
         while (suffix := self.take(".", "[")) or (found.is_selection and self.take("{")):
-            found = self.suffixed(suffix, found, scope)
+            found = self.parse_suffix(suffix, found, scope)
         return _Part(is_boolean=sign == "!") if sign else found
 
-    def suffixed(self, sign: str, base: _Part, scope: frozenset[str]) -> _Part:
+    def parse_suffix(self, sign: str, base: _Part, scope: frozenset[str]) -> _Part:
         """Parse a selection, call, index or message body after a value."""
         if sign == ".":
             return self.selection(base, scope)
@@ -277,7 +277,7 @@ class _Parser:
 
     def primary(self, scope: frozenset[str]) -> _Part:
         if sign := self.take("(", "[", "{"):
-            return self.enclosed(sign, scope)
+            return self.parse_enclosed(sign, scope)
         is_rooted = bool(self.take("."))
         token = self.step()
         if token.kind in ("text", "number") and not is_rooted:
@@ -291,9 +291,9 @@ class _Parser:
                 else "expected a value but found the end"
             )
             raise self.fail(reason, token)
-        return self.call(token, scope) if self.take("(") else self.named(token, scope)
+        return self.call(token, scope) if self.take("(") else self.parse_name(token, scope)
 
-    def enclosed(self, sign: str, scope: frozenset[str]) -> _Part:
+    def parse_enclosed(self, sign: str, scope: frozenset[str]) -> _Part:
         if sign == "(":
             found = self.expression(scope)
             self.expect(")")
@@ -304,7 +304,7 @@ class _Parser:
             self.pairs(scope)
         return _NOT_BOOLEAN
 
-    def named(self, token: _Token, scope: frozenset[str]) -> _Part:
+    def parse_name(self, token: _Token, scope: frozenset[str]) -> _Part:
         if token.text in _RESERVED:
             raise self.fail(f"{token.text!r} is a reserved word", token)
         if token.text in scope:

@@ -220,16 +220,12 @@ def ignored_edges(graph: PackageGraph) -> Iterator[Flaw]:
 def _replaces_mode_fix(graph: PackageGraph) -> str:
     """Describe how to use the edges of the CSVs. Cost: every channel is resolved again."""
     csvs = {b.name: b.csv for b in graph.package.bundles if b.csv is not None}
-    if all(_is_sound(_with_csv_edges(channel, csvs)) for channel in graph.channels):
-        return ", or set updateGraph: replaces-mode"
-    return "; to use them, add edges to every CSV, and set updateGraph: replaces-mode"
-
-
-def _with_csv_edges(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGraph:
-    """Return a channel with the edges of its CSVs."""
-    pairs = ((entry, csvs[name]) for name, entry in channel.entries.items() if name in csvs)
-    entries = (entry._replace(replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
-    return ChannelGraph(channel.channel._replace(entries=tuple(entries)), channel.package)
+    for channel in graph.channels:
+        pairs = ((entry, csvs[name]) for name, entry in channel.entries.items() if name in csvs)
+        entries = tuple(entry._replace(replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
+        if not _is_sound(ChannelGraph(channel.channel._replace(entries=entries), channel.package)):
+            return "; to use them, add edges to every CSV, and set updateGraph: replaces-mode"
+    return ", or set updateGraph: replaces-mode"
 
 
 def _is_sound(channel: ChannelGraph) -> bool:

@@ -282,13 +282,10 @@ class SelectedRules:
         yield from self.run("package", graph, package.name)
         for channel in graph.channels:
             if self._selection.has_channel(channel.name):
-                yield from self._channel_findings(channel)
+                for rule, flaw in self.channel_violations(channel):
+                    yield to_finding(rule, flaw, package.name, channel.name)
         for bundle in package.bundles:
             yield from self.run("bundle", bundle, package.name, entry=bundle.name)
-
-    def _channel_findings(self, graph: ChannelGraph) -> Iterator[Finding]:
-        for rule, flaw in self.channel_violations(graph):
-            yield to_finding(rule, flaw, graph.package.name, graph.name)
 
     def channel_violations(self, graph: ChannelGraph) -> list[Violation]:
         """Run the rules about a channel, and verify their fixes."""

@@ -37,19 +37,15 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
             "change neither, and use a version above both for the next release",
         )
     elif bundle.csv is not None and not any(name.endswith(f".v{e}") for e in endings):
+        ending = next((e for e in endings if name.endswith(e)), None)
+        prefix = bundle.name[: -len(ending)].rstrip("._-") if ending else bundle.package
         yield Flaw(
             bundle.place.at("name"),
             f"the name of {bundle.name} does not end in .v{endings[0]}",
             because=("operator-sdk and OperatorHub expect NAME.vVERSION",),
-            fix=f"name the next release {_prefix(bundle, endings)}.vVERSION",
+            fix=f"name the next release {prefix}.vVERSION",
             severity=Severity.NOTE,
         )
-
-
-def _prefix(bundle: Bundle, endings: tuple[str, ...]) -> str:
-    """Return the part of a name before the version; the package, if there is no version."""
-    ending = next((e for e in endings if bundle.name.lower().endswith(e)), None)
-    return bundle.name[: -len(ending)].rstrip("._-") if ending else bundle.package
 
 
 def _endings(version: str) -> tuple[str, ...]:

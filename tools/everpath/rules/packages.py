@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, Package, Place, Problem, ProblemKind, UpdateMode
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, Place, Problem, ProblemKind, UpdateMode
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
 from everpath.rules.findings import Flaw, RelatedPlace, Severity
 from everpath.rules.kubernetes_names import label_error
@@ -233,6 +233,9 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
     elsewhere = [c for c in graph.channels_by_entry.get(newest.name, ()) if c != default.name]
     if newest.name in default.entries or not elsewhere:
         return
+    modes = {declaration.mode for declaration in package.declarations}
+    has_generated_edges = not modes.isdisjoint((UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH))
+    edge = "" if has_generated_edges or default.head is None else f", with replaces: {default.head}"
     yield Flaw(
         newest.place,
         f"Subscriptions without a channel do not get {newest.name}, the highest version: it is not in the "
@@ -241,18 +244,10 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
             f"{version} is only in {join_names(elsewhere)}",
             f"new Subscriptions get {join_names(default.heads) or 'nothing'}",
         ),
-        fix=f"if it is for all users, add it to {default.name}{_edge_to(default, package)}; otherwise waive "
-        "this finding",
+        fix=f"if it is for all users, add it to {default.name}{edge}; otherwise waive this finding",
         entry=newest.name,
         severity=Severity.NOTE if package.is_rendered else None,
     )
-
-
-def _edge_to(channel: ChannelGraph, package: Package) -> str:
-    """Return the edge for a new entry of a channel, unless edges are generated from versions."""
-    modes = {declaration.mode for declaration in package.declarations}
-    has_generated_edges = not modes.isdisjoint((UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH))
-    return "" if has_generated_edges or channel.head is None else f", with replaces: {channel.head}"
 
 
 @package_rule("EP114", "default-channel-changed", Severity.NOTE)

@@ -14,7 +14,7 @@ __all__ = [
 
 from collections.abc import Iterator
 
-from everpath.go_types import TypeMismatch, field, type_mismatches
+from everpath.go_types import field, type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
 from everpath.model import UNREAD, Bundle, Gvk
 from everpath.ranges import Range, RangeError
@@ -87,17 +87,13 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
         if type_ is None or stated.value is UNREAD or has_only_strings(stated.value, stated.type):
             continue
         for mismatch in type_mismatches(stated.value, type_):
+            other_fix = f"write {mismatch.expected}, or remove the property"
             yield Flaw(
                 stated.place.at("value", *mismatch.path),
                 f"{stated.type} of {bundle.name} is invalid: {mismatch.message}",
                 because=(_FAILS if stated.type == "olm.label.required" else "opm rejects the catalog",),
-                fix=_type_fix(mismatch),
+                fix="quote it" if mismatch.is_unquoted else other_fix,
             )
-
-
-def _type_fix(mismatch: TypeMismatch) -> str:
-    is_unquoted = mismatch.go_type == "string" and isinstance(mismatch.value, bool | int | float)
-    return "quote it" if is_unquoted else f"write {mismatch.expected}, or remove the property"
 
 
 @bundle_rule("EP424", "requirement-range", Severity.ERROR)

@@ -35,7 +35,7 @@ class Waiver(NamedTuple):
 
     def matches(self, finding: Finding) -> bool:
         return self.rule in (finding.rule, finding.name) and all(
-            not pattern or _matches(pattern, value or "")
+            not pattern or _matches_pattern(pattern, value or "")
             for pattern, value in (
                 (self.package, finding.package),
                 (self.channel, finding.channel),
@@ -54,7 +54,7 @@ class Waiver(NamedTuple):
         return f"{self.rule} for {', '.join(parts)}" if parts else self.rule
 
 
-def _matches(pattern: str, name: str) -> bool:
+def _matches_pattern(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern) if _WILDCARD.search(pattern) else name == pattern
 
 

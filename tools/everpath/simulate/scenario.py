@@ -129,13 +129,14 @@ class _PackageSimulation:
             results.append(InstalledResult(name, path_v0, path_v1, version))
         if v0 is None and len(self.catalogs) > 1:
             # OLM v1 alone: the same path is not repeated for every catalog.
-            results = [result for result in results if self._is_unreported(result.v1)]
+            results = [result for result in results if self._add_reported(result.v1)]
         is_default = graph.name == package.package.default_channel
         return ChannelResult(
             package.name, graph.name, graph, tuple(results), self._versions, catalog_name, is_default
         )
 
-    def _is_unreported(self, path: UpgradePath | None) -> bool:
+    def _add_reported(self, path: UpgradePath | None) -> bool:
+        """Add a path to the reported ones. Return whether it is new."""
         is_new = path not in self._reported_v1
         self._reported_v1.add(path)
         return is_new
@@ -251,12 +252,12 @@ class _PackageSimulation:
         label = ",".join(channels) or "*"
         paths = self._extension_paths(channels, label)
         results = []
-        for installed in self._installed_in(channels):
+        for installed in self._installed_versions_in(channels):
             bundle = installed.as_bundle("v1") if installed is not None else None
             results.append(InstalledResult(bundle.name if bundle else None, None, paths.path(bundle)))
         return ChannelResult(self._name, label, None, tuple(results), self._versions)
 
-    def _installed_in(self, channels: tuple[str, ...]) -> Iterator[InstalledVersion | None]:
+    def _installed_versions_in(self, channels: tuple[str, ...]) -> Iterator[InstalledVersion | None]:
         if self.scenario.new_install:
             yield None
             return

@@ -178,4 +178,4 @@ class ChannelPaths:
         if path.end is PathEnd.HEAD:
             reason = goal_reason(goal_kind(self.graph, last), len(path.hops), opening)
             return reason + self._reasons.head_not_reached(last)
-        return with_opening(opening, self._reasons.stranded(last))
+        return with_opening(opening, self._reasons.stranded_entry_reason(last))

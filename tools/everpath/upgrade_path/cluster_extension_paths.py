@@ -131,7 +131,7 @@ class ClusterExtensionPaths:
             goal = GoalKind.NEW_INSTALL
         if goal is not None:
             return PathEnd.HEAD, goal_reason(goal, len(hops.names), opening)
-        return PathEnd.STRANDED, with_opening(opening, self._stranded(last))
+        return PathEnd.STRANDED, with_opening(opening, self._stranded_reason(last))
 
     @cached_property
     def _is_restricted(self) -> bool:
@@ -170,7 +170,7 @@ class ClusterExtensionPaths:
             if not selected or graph.name in selected:
                 yield graph
 
-    def _stranded(self, last: InstalledBundle) -> str:
+    def _stranded_reason(self, last: InstalledBundle) -> str:
         trace: list[TraceStep] = []
         cluster_extension.resolve(self._catalogs, self._extension._replace(installed=last), trace.append)
         rejected = [

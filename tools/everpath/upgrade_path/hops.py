@@ -16,7 +16,7 @@ __all__ = [
     "prepend",
 ]
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -121,20 +121,14 @@ def hops_by_entry(
             unknown[here] = len(unknown)
             here = next_hops.get(here)
         if here in unknown:
-            found |= _loop(next_hops, list(unknown)[unknown[here] :], interner)
+            loop = list(unknown)[unknown[here] :]
+            for name, successor in zip(loop, (*loop[1:], loop[0]), strict=True):
+                found[name] = Hops(next_hops, (successor, name), len(loop), interner)
         for name in reversed(unknown):
             if name not in found:
                 following = next_hops.get(name)
                 found[name] = no_hops if following is None else prepend(following, found[following])
     return found
-
-
-def _loop(
-    next_hops: NextHopOf, loop: Sequence[str], interner: PathInterner | None
-) -> Iterator[tuple[str, Hops]]:
-    """Yield the hops from each entry of a loop back to itself."""
-    for index, name in enumerate(loop):
-        yield name, Hops(next_hops, (loop[(index + 1) % len(loop)], name), len(loop), interner)
 
 
 def prepend(first: str, rest: Hops) -> Hops:

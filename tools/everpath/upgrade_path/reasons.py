@@ -93,7 +93,7 @@ class ChannelReasons:
         self._resolver = resolver
         self._stranded: dict[str, str] = {}
 
-    def stranded(self, entry: str) -> str:
+    def stranded_entry_reason(self, entry: str) -> str:
         """Return why an entry that is not a goal has no next hop."""
         if entry not in self._stranded:
             note = ""

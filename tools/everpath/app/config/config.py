@@ -186,18 +186,14 @@ def _config(config_file: ConfigFile) -> Config:
 
 def _paths(value: Field, file: str) -> Iterator[str]:
     for path in value.texts():
-        if _is_valid_path(path):
+        try:
+            is_file_name = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:
+            is_file_name = False
+        if is_file_name:
             yield relative_to_file(file, path)
         else:
             value.add_problem(f"{printable(path)} is not a valid file name")
-
-
-def _is_valid_path(path: str) -> bool:
-    """Return whether a path is valid as a file name."""
-    try:
-        return b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        return False
 
 
 def relative_to_file(file: str, path: str) -> str:

@@ -17,13 +17,14 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from everpath.app.project.project import Files, Project, format_position
+from everpath.app.project.project import Files, Project
 from everpath.atomic_files import leftovers_below
 from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.operator_manifests import load_operator_manifests
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
+from everpath.loaders.source_positions import format_position
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Package, Place
 from everpath.model.bundle_contents import CSV, Manifest

@@ -56,7 +56,11 @@ class NewProject(NamedTuple):
 
 def write_project(start: NewProject, path: Path) -> list[FileChange]:
     """Write releases.yaml and, if releases were imported, all files that are generated from it."""
-    content = format_releases(start.source, _schema(path), start.comments).encode()
+    # A repository that has the schema refers to its own copy.
+    own_schema = Path("docs/schemas/releases.schema.json")
+    is_inside = path.resolve().is_relative_to(Path.cwd())
+    schema = relative_path(own_schema, path) if own_schema.is_file() and is_inside else _SCHEMA
+    content = format_releases(start.source, schema, start.comments).encode()
     sources = Sources()
     source = parse_releases(content, str(path), sources)
     project = Project(path, source, sources, content, start.blobs)
@@ -64,13 +68,6 @@ def write_project(start: NewProject, path: Path) -> list[FileChange]:
         with generate_files(project) as files:
             return files.commit()
     return FileTransaction({path: content, **start.files}, staging=project.staging).commit()
-
-
-def _schema(path: Path) -> str:
-    """Return the schema of releases.yaml: of this repository if it has one, else the published one."""
-    schema = Path("docs/schemas/releases.schema.json")
-    is_inside = path.resolve().is_relative_to(Path.cwd())
-    return relative_path(schema, path) if schema.is_file() and is_inside else _SCHEMA
 
 
 def relative_path(target: Path, file: Path) -> str:

@@ -7,7 +7,6 @@ __all__ = [
     "Files",
     "Project",
     "find_releases_file",
-    "format_position",
     "load_blobs",
     "open_project",
     "project_lock",
@@ -23,13 +22,13 @@ from typing import Final, TypeAlias
 
 from everpath.atomic_files import StagingDir
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders import source_positions
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.fbc import blobs
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.releases.pins import load_pins
+from everpath.loaders.source_positions import format_position
 from everpath.loaders.sources import Sources
-from everpath.model import OpmError, Package, Place
+from everpath.model import OpmError, Package
 from everpath.opm_render import Blob
 from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Release, ReleasesFile, Variant
@@ -114,7 +113,7 @@ class Project:
                 blobs.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
         return tuple(blobs.values())
 
-    def published_package(self, variant: Variant) -> Package:
+    def load_published_package(self, variant: Variant) -> Package:
         """Return the package as users have it: from the catalog on disk, else as it would be generated."""
         file = self.catalog_file(variant)
         if file.exists():
@@ -194,12 +193,3 @@ def load_blobs(path: str, sources: Sources) -> list[Blob]:
     except OpmError as opm_error:
         where = format_position(opm_error.place, sources) or path
         raise UnreadableInput(f"{where}: {opm_error.message}", hint=opm_error.fix, file=path) from opm_error
-
-
-def format_position(place: Place, sources: Sources) -> str:
-    """Return `file:line` of a place, without the line if the place is a folder or cannot be read."""
-    try:
-        location = source_positions.locate(place, sources)
-    except UnreadableInput:
-        return place.file
-    return f"{location.file}:{location.line}" if location.line else location.file

@@ -112,7 +112,7 @@ def _with_relative_pins(request: ReleaseRequest, project: Project) -> ReleaseReq
 
 def _catalog_update(old: Project, new: Project, variant: Variant) -> VariantUpdate:
     """Compare a catalog with the one on disk, or with the one that would have been generated before."""
-    before, after = old.published_package(variant), catalog_package(new.releases_file, variant)
+    before, after = old.load_published_package(variant), catalog_package(new.releases_file, variant)
     # A published bundle has properties that releases.yaml has not, and some prevent its installation.
     published = before.by_name
     after = after._replace(bundles=tuple(published.get(bundle.name, bundle) for bundle in after.bundles))
@@ -123,7 +123,7 @@ def _catalog_update(old: Project, new: Project, variant: Variant) -> VariantUpda
 
 
 def _blockers(comparison: Comparison) -> Iterator[str]:
-    if comparison.regressions or comparison.errors:
+    if comparison.regression_count or comparison.errors:
         yield "installed versions would be stranded"
     if any(change.kind is ChangeKind.REJECTED_BY_OPM for change in comparison.changes):
         yield "opm would reject the catalog"

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from everpath.app.project.bundles import find_csv
 from everpath.app.project.generated_files import GeneratedFiles
-from everpath.app.project.project import Files, format_position
+from everpath.app.project.project import Files
 from everpath.comparison import compare
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
+from everpath.loaders.source_positions import format_position
 from everpath.model import Catalog
 from everpath.releases.channel_edges import catalog_package
 
@@ -105,7 +106,7 @@ def _csv_edge_warnings(files: GeneratedFiles) -> Iterator[str]:
         if path in files.transaction.files or path.exists():
             files.scratch.add_beside_bundles(path, files.transaction.files.get(path) or path.read_bytes())
     catalog = Catalog("catalog", (catalog_package(project.releases_file),))
-    if compare(catalog, load(files.scratch.repository).catalog).regressions:
+    if compare(catalog, load(files.scratch.repository).catalog).regression_count:
         yield (
             "as an operators repository, without the catalog, the bundles strand installed versions: a CSV "
             "has the same edges in all channels. OLM uses the edges of the catalog. To list the versions: "

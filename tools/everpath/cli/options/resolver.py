@@ -39,7 +39,7 @@ class ClusterExtensionArguments:
     upgrade_constraint_policy: str
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def given_options(self) -> tuple[str, ...]:
         """The options that differ from their defaults."""
         options = {
             "--channels": self.channel_list is not None,
@@ -112,7 +112,7 @@ def reject_options_of_other_resolver(
 
     `hint` says how to select the other resolver.
     """
-    for option in extension.given:
+    for option in extension.given_options:
         if olm == "v0":
             raise UsageError(f"{option} is for OLM v1", hint=hint)
         if starting_csv is not None:

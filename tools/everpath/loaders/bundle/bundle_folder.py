@@ -20,7 +20,7 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.bundle_model import Places, add_packages, add_problems, build_bundle
 from everpath.loaders.bundle.bundle_summary import (
-    annotated_package,
+    read_annotated_package,
     summarize_bundle,
     unreadable_problem,
     with_apis,
@@ -69,7 +69,7 @@ def find_bundle_folders(path: str) -> BundleFolders:
     reader = FolderReader(path, expected=_EXPECTED)
     listing = reader.list_folder("")
     if layouts := find_layouts(reader, ""):
-        name = annotated_package(reader, layouts[0]) or folder_name(path)
+        name = read_annotated_package(reader, layouts[0]) or folder_name(path)
         return BundleFolders(((name, path),), _package_files(path, listing.files))
     root, names = find_package_folders(reader)
     found = [_find_in_package(reader, join(root, name)) for name in names]
@@ -124,7 +124,9 @@ def load_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = Up
         summary = None
     places = Places(path)
     name = summary.csv.name if summary else None
-    package = annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
+    package = (
+        read_annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
+    )
     add_problems(builder, places, problems, package, name)
     if summary is not None:
         add_packages(builder, [build_bundle(summary, package, places, builder)], mode, alone=True)

@@ -147,19 +147,17 @@ def render_properties(
     Their sources, in order: properties.yaml, annotations.yaml and the CSV, the annotation olm.properties of
     the CSV, dependencies.yaml. The last olm.package takes precedence.
     """
-    implied = [_implied_package(bundle, package)] if bundle.csv.version else []
+    implied = []
+    if bundle.csv.version:
+        value = {"packageName": package, "version": bundle.csv.version}
+        if bundle.csv.release:
+            value["release"] = bundle.csv.release
+        implied.append(PropertySummary(_PACKAGE, value, ("spec", "version"), bundle.csv_file))
     if bundle.properties or bundle.dependencies or bundle.csv.properties:
         annotated = _annotated_properties(bundle, problems)
         required = map(_required_property, bundle.dependencies)
         implied = _sort_unique([*bundle.properties, *implied, *annotated, *required])
-    return tuple([Property(value.type, value.value, place(value.file, value.pointer)) for value in implied])
-
-
-def _implied_package(bundle: BundleSummary, package: str) -> PropertySummary:
-    value = {"packageName": package, "version": bundle.csv.version or ""}
-    if bundle.csv.release:
-        value["release"] = bundle.csv.release
-    return PropertySummary(_PACKAGE, value, ("spec", "version"), bundle.csv_file)
+    return tuple([Property(each.type, each.value, place(each.file, each.pointer)) for each in implied])
 
 
 def _required_property(dependency: PropertySummary) -> PropertySummary:

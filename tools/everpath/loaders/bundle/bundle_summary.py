@@ -12,8 +12,8 @@ from __future__ import annotations
 
 __all__ = [
     "GVK",
-    "annotated_package",
     "is_metadata_name",
+    "read_annotated_package",
     "summarize_bundle",
     "summarize_csv_file",
     "unreadable_problem",
@@ -87,7 +87,7 @@ def summarize_bundle(
     )
 
 
-def annotated_package(reader: FolderReader, layout: BundleLayout) -> str | None:
+def read_annotated_package(reader: FolderReader, layout: BundleLayout) -> str | None:
     """Return the package in the annotations of a bundle, without reporting problems."""
     try:
         annotations = _read_metadata(reader, layout, []).annotations
@@ -195,7 +195,7 @@ def with_apis(
     provided: list[PropertySummary] = []
     required: list[PropertySummary] = []
     for file in (join(layout.manifests, name) for name in layout.files):
-        document = _document(reader, file, problems)
+        document = _read_document(reader, file, problems)
         if document.get("kind") == "CustomResourceDefinition":
             provided.extend(_crd_apis(document, file))
         elif file == bundle.csv_file:
@@ -209,7 +209,7 @@ def with_apis(
     )
 
 
-def _document(reader: FolderReader, file: str, problems: list[FileProblem]) -> Mapping[str, Any]:
+def _read_document(reader: FolderReader, file: str, problems: list[FileProblem]) -> Mapping[str, Any]:
     """Return a manifest, or an empty mapping for a file that opm ignores."""
     try:
         value = first_document(reader.read(file)).value

@@ -26,11 +26,11 @@ def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
     no bundle or a CRD cannot be read, because a CRD that is not compared must not appear safe. Cost: every
     CSV is scanned once; the CRDs of a package are parsed when the function is called.
     """
-    folders = {name: folder for path in paths for name, folder in _folders(path)}
+    folders = {name: folder for path in paths for name, folder in _load_manifest_folders(path)}
 
     @cache
     def load_folder(folder: str) -> tuple[CustomResourceDefinition, ...]:
-        return tuple(map(parse_crd, _crds(folder)))
+        return tuple(map(parse_crd, _read_crds(folder)))
 
     def load(package: Package) -> BundleCrds:
         names = (bundle.name for bundle in package.bundles)
@@ -40,7 +40,7 @@ def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
     return load
 
 
-def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
+def _load_manifest_folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the manifests folder of each bundle below a path, by package and bundle name."""
     catalog = load(path).catalog
     bundles = [bundle for package in catalog.packages for bundle in package.bundles if bundle.csv is not None]
@@ -51,7 +51,7 @@ def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
         yield (bundle.package, bundle.name), str(Path(bundle.place.file).parent)
 
 
-def _crds(folder: str) -> Iterator[Manifest]:
+def _read_crds(folder: str) -> Iterator[Manifest]:
     reader = FolderReader(folder)
     for name in reader.list_folder("").files:
         data = reader.read(name) if name.endswith(MANIFEST_SUFFIXES) else b""

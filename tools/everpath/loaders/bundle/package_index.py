@@ -41,7 +41,7 @@ class PackageIndex:
         self.records: dict[str, PackageRecord] = {}
 
     @cached_property
-    def _cached(self) -> Mapping[str, PackageRecord]:
+    def _cached_records(self) -> Mapping[str, PackageRecord]:
         return load_records(self._cache, self._root, self._partition) if self._cache else {}
 
     @property
@@ -51,7 +51,7 @@ class PackageIndex:
 
     def find(self, name: str) -> PackageSummary | None:
         """Return the cached summary of a package whose folder has not changed."""
-        record = self._cached.get(name)
+        record = self._cached_records.get(name)
         if record is None or not is_unchanged(join(self._root, name), record.stamps.items()):
             return None
         self.records[name] = record
@@ -66,8 +66,8 @@ class PackageIndex:
         """Write the index if it differs from the cached one."""
         if self._cache is None:
             return
-        is_same = all(self._cached.get(name) is record for name, record in self.records.items())
-        if not is_same or len(self.records) < len(self._cached):
+        is_same = all(self._cached_records.get(name) is record for name, record in self.records.items())
+        if not is_same or len(self.records) < len(self._cached_records):
             save_records(self._cache, self._root, self.records, self._partition)
 
 

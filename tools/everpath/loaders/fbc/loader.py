@@ -116,7 +116,9 @@ def _load_folder_file(file: CatalogFile | UnreadableFile, loader: FileLoader) ->
         is_forbidden = isinstance(error, PermissionError)
         _report_unreadable(result, error.strerror or str(error), is_forbidden=is_forbidden)
     else:
-        if result.collector.problems and not result.with_schema and _is_foreign(result):
+        suffix = os.path.splitext(file.path)[1].lower()
+        is_foreign = result.manifests > 0 or suffix not in _CATALOG_SUFFIXES
+        if result.collector.problems and not result.with_schema and is_foreign:
             result.collector.problems[:] = [_not_a_catalog_file(result)]
     return result
 
@@ -130,11 +132,6 @@ def _report_unreadable(result: FileResult, reason: str, *, is_forbidden: bool) -
     )
     message = f"opm cannot read {result.file}: {reason}"
     result.collector.add(ProblemKind.UNREADABLE_DOCUMENT, Place(result.file), message, fix)
-
-
-def _is_foreign(result: FileResult) -> bool:
-    """Return whether a file without a catalog document was never meant to be part of a catalog."""
-    return result.manifests > 0 or os.path.splitext(result.file)[1].lower() not in _CATALOG_SUFFIXES
 
 
 def _not_a_catalog_file(result: FileResult) -> Problem:

@@ -126,8 +126,13 @@ class SchemaDecoder:
 
     def _deprecations(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> None:
         fields = StructFields.of(document, _DEPRECATIONS, place, collector)
-        entries = tuple(_deprecation_entries(fields))
-        self._builder.add_deprecations(Deprecations(fields.text("package"), place, entries))
+        entries = []
+        for i, item in enumerate(fields.items("entries")):
+            entry = StructFields.of(item, _DEPRECATION, place.at("entries", i), collector)
+            reference = entry.struct("reference", _REFERENCE)
+            schema, name = reference.text("schema"), reference.text("name")
+            entries.append(DeprecationEntry(schema, name, entry.text("message"), entry.place))
+        self._builder.add_deprecations(Deprecations(fields.text("package"), place, tuple(entries)))
 
     def _properties(self, fields: StructFields, *, must_have_value: bool = False) -> list[Property]:
         file, offset = fields.place.file, fields.place.offset
@@ -202,15 +207,6 @@ def _entries(fields: StructFields) -> Iterator[Entry]:
             entry.text("skipRange") if entry.values.get("skipRange") is not None else None,
         )
     collector.entry = None
-
-
-def _deprecation_entries(fields: StructFields) -> Iterator[DeprecationEntry]:
-    for i, item in enumerate(fields.items("entries")):
-        entry = StructFields.of(item, _DEPRECATION, fields.place.at("entries", i), fields.collector)
-        reference = entry.struct("reference", _REFERENCE)
-        yield DeprecationEntry(
-            reference.text("schema"), reference.text("name"), entry.text("message"), entry.place
-        )
 
 
 def _related_images(fields: StructFields) -> Iterator[tuple[str, str]]:

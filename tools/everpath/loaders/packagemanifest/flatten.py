@@ -79,8 +79,13 @@ def flatten_manifests(folder: PackageFolder) -> FileMoves:
     package_file = folder.package_file.place
     found = package_versions(folder)
     wanted = [(_file_name(package_file), "", package_file)]
-    wanted += ((name := _csv_file(release.csv), name, release.csv.place) for release in found)
-    wanted += ((_file_name(m.place), _own_file(m), m.place) for m in _newest_objects(found))
+    for release in found:
+        name = f"{release.csv.name}.{CSV.lower()}{_ending(release.csv)}"
+        wanted.append((name, name, release.csv.place))
+    for manifest in _newest_objects(found):
+        name = f"{manifest.name or 'unnamed'}.{manifest.kind.lower()}"
+        name = re.sub(r"[^\w.-]", "_", name.lstrip(".")) + _ending(manifest)
+        wanted.append((_file_name(manifest.place), name, manifest.place))
     return FileMoves(
         dict(sorted(_unique_names(wanted))),
         (*_skipped_files(folder, found), *_objects_of_some_versions(found)),
@@ -107,15 +112,6 @@ def _identity(manifest: Manifest) -> tuple[str, ...]:
 
 def _file_name(place: Place) -> str:
     return Path(place.file).name
-
-
-def _csv_file(csv: Manifest) -> str:
-    return f"{csv.name}.{CSV.lower()}{_ending(csv)}"
-
-
-def _own_file(manifest: Manifest) -> str:
-    name = f"{manifest.name or 'unnamed'}.{manifest.kind.lower()}"
-    return re.sub(r"[^\w.-]", "_", name.lstrip(".")) + _ending(manifest)
 
 
 def _ending(manifest: Manifest) -> str:

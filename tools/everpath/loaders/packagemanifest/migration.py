@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
@@ -28,7 +28,7 @@ from everpath.loaders.packagemanifest.package_versions import (
 )
 from everpath.manifest_access import string_at, value_at
 from everpath.model import Bundle, OpmError, Package, UpdateMode
-from everpath.model.bundle_contents import Contents, Manifest
+from everpath.model.bundle_contents import Contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.blobs import channel_blob
 from everpath.opm_render.bundles import expand_image_template
@@ -94,7 +94,11 @@ class Migration:
         documents = [_package_blob(package, contents), *map(channel_blob, package.channels), *blobs]
         catalog = "".join(catalog_text(documents, self._suffix)).encode()
         files[f"catalog/{package.name}/catalog.{self._suffix}"] = catalog
-        warnings = [*_unreachable_bundles(package, reachable)]
+        warnings = [
+            FileWarning(f"not migrated: {bundle.name} is in no channel of {package.name}", bundle.place)
+            for bundle in package.bundles
+            if bundle.name not in reachable
+        ]
         if self._validate is not None and (reason := self._validate(documents)) is not None:
             message = f"opm validate rejects the catalog of {package.name}: {reason}"
             warnings.append(FileWarning(message, package.place))
@@ -109,27 +113,26 @@ class Migration:
         return migrate_to_csv_metadata(rendered).blob
 
     def _bundles(self, package: Package, bundles: list[Bundle]) -> Iterator[tuple[Bundle, _MigratedBundle]]:
-        file = _package_file(package)
-        if file is None:
+        declaration = package.declarations[0].place
+        if declaration.dialect != "fbc":
+            # The bundles declare the package, not a package file.
             yield from (
                 (bundle, _MigratedBundle(load_bundle_contents(self._folder_of(bundle)), {}))
                 for bundle in bundles
             )
             return
         # The package file may be in a subfolder.
-        files = [file, *(bundle.place.file for bundle in bundles)]
-        folder = self._package_folder(os.path.commonpath([Path(name).parent for name in files]))
+        files = [declaration.file, *(bundle.place.file for bundle in bundles)]
+        path = os.path.commonpath([Path(name).parent for name in files])
+        if path not in self._folders:
+            self._folders = {path: load_package_folder(path)}
+        folder = self._folders[path]
         found = {version.csv.name: version for version in package_versions(folder)}
         versions = [str(found[bundle.name].version) for bundle in bundles]
         counted = Counter(version.casefold() for version in versions)
         for bundle, version in zip(bundles, versions, strict=True):
             name = version if counted[version.casefold()] == 1 else bundle.name
             yield bundle, _bundle(package, folder, found[bundle.name], name)
-
-    def _package_folder(self, path: str) -> PackageFolder:
-        if path not in self._folders:
-            self._folders = {path: load_package_folder(path)}
-        return self._folders[path]
 
     def _folder_of(self, bundle: Bundle) -> str:
         """The folder of a bundle as its loader detected it, or the source itself."""
@@ -138,12 +141,6 @@ class Migration:
             return self._source
         above = Path(bundle.place.file).parents
         return str(next(folder for folder in above if folder.name == name))
-
-
-def _package_file(package: Package) -> str | None:
-    """The package file that declares a package; None if bundles do."""
-    place = package.declarations[0].place
-    return place.file if place.dialect == "fbc" else None
 
 
 def _require_valid(package: Package) -> None:
@@ -189,21 +186,12 @@ def _package_blob(package: Package, contents: Mapping[str, Contents]) -> Blob:
     blob: Blob = {"schema": "olm.package", "name": package.name, "defaultChannel": package.default_channel}
     channel = next(c for c in PackageGraph(package).channels if c.name == package.default_channel)
     csv = contents[channel.head].csv if channel.head is not None else None
-    return blob | _description_and_icon(csv) if csv is not None else blob
-
-
-def _description_and_icon(csv: Manifest) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    if csv is None:
+        return blob
     icon = value_at(csv.body, "spec", "icon", 0)
     data, kind = string_at(icon, "base64data"), string_at(icon, "mediatype")
     if data and kind and is_base64(data):
-        found["icon"] = {"base64data": "".join(data.splitlines()), "mediatype": kind}
+        blob["icon"] = {"base64data": "".join(data.splitlines()), "mediatype": kind}
     if description := string_at(csv.body, "spec", "description"):
-        found["description"] = description
-    return found
-
-
-def _unreachable_bundles(package: Package, reachable: set[str]) -> Iterator[FileWarning]:
-    for bundle in package.bundles:
-        if bundle.name not in reachable:
-            yield FileWarning(f"not migrated: {bundle.name} is in no channel of {package.name}", bundle.place)
+        blob["description"] = description
+    return blob

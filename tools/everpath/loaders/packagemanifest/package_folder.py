@@ -10,12 +10,12 @@ from os import sep
 from typing import Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders import source_positions
 from everpath.loaders.bundle.bundle_contents import load_manifest
 from everpath.loaders.bundle.detect import is_package_file
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.bundle.summaries import FileProblem
 from everpath.loaders.packagemanifest.package_file import find_yaml_files
+from everpath.loaders.source_positions import format_position
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest
@@ -99,14 +99,6 @@ def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
 def unreadable_file(problem: Problem) -> UnreadableInput:
     """Convert a problem of a file to an error."""
     file = problem.place.file
+    position = format_position(problem.place, Sources())
     hint = problem.fix or "fix it, or remove it from the folder"
-    return UnreadableInput(f"{_line_of(problem.place)}: {problem.message}", hint=hint, file=file)
-
-
-def _line_of(place: Place) -> str:
-    """`file:line`; only the file if it cannot be read."""
-    try:
-        at = source_positions.locate(place, Sources())
-    except UnreadableInput:
-        return place.file
-    return f"{at.file}:{at.line}" if at.line else at.file
+    return UnreadableInput(f"{position}: {problem.message}", hint=hint, file=file)

@@ -58,7 +58,7 @@ def package_versions(folder: PackageFolder) -> list[PackageVersion]:
             )
             raise OpmError(message, csv.place.at("metadata", "name"), "keep one of them, or rename it")
         _require_one_of_each(folder, csv, manifests)
-        found[csv.name] = PackageVersion(csv, path, _version(csv), manifests)
+        found[csv.name] = PackageVersion(csv, path, _parse_csv_version(csv), manifests)
     if not found:
         message = f"{folder.root} contains no ClusterServiceVersion"
         raise OpmError(message, Place(folder.root), "choose the folder of the CSVs and the package file")
@@ -76,7 +76,7 @@ def is_safe_file_name(name: str) -> bool:
     return name.isprintable() and not name.startswith(".") and not set(name) & set("/\\:")
 
 
-def _version(csv: Manifest) -> Version:
+def _parse_csv_version(csv: Manifest) -> Version:
     written = as_string(csv.spec.get("version"))
     try:
         return parse_tolerant(written)
@@ -93,7 +93,14 @@ def _with_manifests(beside: Sequence[Manifest]) -> Iterator[tuple[Manifest, tupl
         yield csvs[0], tuple(others)
         return
     claimed = {name for csv in csvs for name, _ in owned_crds(csv)}
-    versions = {crd.place: _versions(crd) for crd in others if is_crd(crd)}
+    versions = {
+        crd.place: {
+            string_at(crd.body, "spec", "version"),
+            *(string_at(version, "name") for _, version in items_at(crd.body, "spec", "versions")),
+        }
+        for crd in others
+        if is_crd(crd)
+    }
     defined = {(crd.name, version) for crd in others if is_crd(crd) for version in versions[crd.place]}
     for csv in csvs:
         own = dict(owned_crds(csv))
@@ -139,9 +146,3 @@ def owned_crds(csv: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the names of the CRDs that a CSV owns, each with its version."""
     for _, item in items_at(csv.body, "spec", "customresourcedefinitions", "owned"):
         yield string_at(item, "name"), string_at(item, "version")
-
-
-def _versions(crd: Manifest) -> set[str]:
-    return {string_at(v, "name") for _, v in items_at(crd.body, "spec", "versions")} | {
-        string_at(crd.body, "spec", "version")
-    }

@@ -48,7 +48,11 @@ def edit_releases(content: bytes, edits: Sequence[ReleasesEdit], file: str) -> b
     Cost: the text is parsed three times, independent of the number of edits.
     """
     intended = apply_edits(parse_releases(content, file), edits)
-    text = _decode(content, file)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"{file} is not UTF-8: {error.reason}"
+        raise ReleasesError(message, hint="save it as UTF-8", file=file) from error
     bom = _BOM if content.startswith(_BOM) else b""
     try:
         found = bom + _edit_text(text, edits).encode()
@@ -71,16 +75,6 @@ def _edit_text(text: str, edits: Sequence[ReleasesEdit]) -> str:
         parts += (text[at : text_edit.start], text_edit.text)
         at = max(at, text_edit.end)
     return "".join((*parts, text[at:]))
-
-
-def _decode(content: bytes, file: str) -> str:
-    """Decode UTF-8. YAML in UTF-16 is not supported."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ReleasesError(
-            f"{file} is not UTF-8: {error.reason}", hint="save it as UTF-8", file=file
-        ) from error
 
 
 def _describe_edits(edits: Sequence[ReleasesEdit]) -> str:
@@ -127,7 +121,9 @@ class _Document:
             return _TextEdit(end, end, f", {format_release(edit.release)}")
         column = self._dash_column(releases)
         at = self._below(items[-1], column)
-        gap = [""] if self._is_spaced(items) else []
+        lines_above = self.text[: items[-1].start].splitlines()[:-1]
+        above = (line for line in reversed(lines_above) if not line.lstrip().startswith("#"))
+        gap = [""] if len(items) > 1 and not next(above, "").strip() else []
         return self._lines(at, [*gap, *release_lines(edit.release, " " * column)])
 
     def _dash_column(self, releases: YamlNode) -> int:
@@ -142,12 +138,6 @@ class _Document:
             return _TextEdit(old.start, _end(old), format_scalar(edit.value))
         at = self._next_line(_end(_child(self.top, "defaultChannel")))
         return self._lines(at, [f"pins: {format_scalar(edit.value)}"])
-
-    def _is_spaced(self, items: Sequence[YamlNode]) -> bool:
-        """Whether a blank line precedes the last of several items."""
-        lines = self.text[: items[-1].start].splitlines()
-        above = (line for line in reversed(lines[:-1]) if not line.lstrip().startswith("#"))
-        return len(items) > 1 and not next(above, "").strip()
 
     def _field(self, release: YamlNode, edit: SetField) -> _TextEdit:
         if release.kind != "mapping":

@@ -153,7 +153,7 @@ def _properties(value: Field, generated: Sequence[str]) -> Iterator[dict[str, An
     """Yield a list of types and values, as in properties.yaml and dependencies.yaml."""
     for item in value.items():
         values = item.mapping(("type", "value"))
-        kind = _required(item, values, "type", "olm.package")
+        kind = _required_text(item, values, "type", "olm.package")
         if "value" not in values and isinstance(item.raw, dict):
             item.add_problem(f"value is missing in an item of {value.name}")
         elif kind in generated:
@@ -171,16 +171,16 @@ def _annotations(value: Field) -> dict[str, str]:
 
 def _channel(value: Field) -> ChannelDeclaration:
     values = value.mapping(("name", "deprecated"))
-    return ChannelDeclaration(_required(value, values, "name"), _text(values, "deprecated"), value.place)
+    return ChannelDeclaration(_required_text(value, values, "name"), _text(values, "deprecated"), value.place)
 
 
 def _variant(value: Field) -> Variant:
     values = value.mapping(("name", "releases", "channels"))
     channels = values["channels"].texts() if "channels" in values else ()
-    return Variant(_required(value, values, "name"), _text(values, "releases"), channels, value.place)
+    return Variant(_required_text(value, values, "name"), _text(values, "releases"), channels, value.place)
 
 
-def _required(value: Field, values: dict[str, Field], key: str, example: str = "") -> str:
+def _required_text(value: Field, values: dict[str, Field], key: str, example: str = "") -> str:
     if key not in values and isinstance(value.raw, dict):
         value.add_problem(f"{key} is missing in an item of {value.name}")
     return _text(values, key, example) or ""
@@ -191,7 +191,7 @@ def _release(value: Field) -> Release:
     if "channels" not in values and isinstance(value.raw, dict):
         value.add_problem("channels is missing; write [] for a release that is in no channel")
     return Release(
-        _required(value, values, "version", "1.2.3"),
+        _required_text(value, values, "version", "1.2.3"),
         tuple(_memberships(values["channels"])) if "channels" in values else (),
         _edges(values["from"]) if "from" in values else DeclaredEdges(place=value.place),
         withdrawn=_withdrawn(values["withdrawn"]) if "withdrawn" in values else None,

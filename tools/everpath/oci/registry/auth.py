@@ -137,7 +137,10 @@ class Authenticator:
             raise response_error(response, url.netloc, name, "issue a token for", authenticated=is_known)
         try:
             document: Any = json.loads(response.read_body(_MAX_TOKEN_RESPONSE))
-            token = _require_header_text(document.get("token") or document["access_token"])
+            token = document.get("token") or document["access_token"]
+            # The header Authorization contains only printable ASCII.
+            if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+                raise ValueError(token)
             lifetime = max(int(document.get("expires_in") or 0), _MIN_LIFETIME)
         except (ValueError, OverflowError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise Unreachable(
@@ -173,10 +176,3 @@ def _basic(credential: Credential) -> str:
 def _scope_repository(scope: str) -> str:
     """Return the repository of a scope `repository:NAME:ACTIONS`; the name may contain a port."""
     return scope.partition(":")[2].rpartition(":")[0]
-
-
-def _require_header_text(token: object) -> str:
-    """Return a token that a header can contain. Raises ValueError."""
-    if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-        raise ValueError(token)
-    return token

@@ -62,8 +62,10 @@ class BlobUpload:
         """Send the next request. Returns True if the registry has stored the blob."""
         if self._location is None:
             # After a failure the blob may be stored: perhaps only the response was lost.
-            if self._has_failed and self._is_stored():
-                return True
+            if self._has_failed:
+                found = check_presence(self._session, self._blob, self._blob.digest, self._scopes)
+                if found is Presence.PRESENT:
+                    return True
             self._start()
         try:
             response = self._put() if self._is_last_request else self._patch()
@@ -79,10 +81,6 @@ class BlobUpload:
     @property
     def _is_last_request(self) -> bool:
         return self._is_monolithic or self._offset == self._blob.size
-
-    def _is_stored(self) -> bool:
-        found = check_presence(self._session, self._blob, self._blob.digest, self._scopes)
-        return found is Presence.PRESENT
 
     def _start(self) -> None:
         response = self._session.request(
@@ -231,7 +229,7 @@ class _BlobReader:
             self._read_next(min(1 << 20, offset - self.position))
         data = self._read_next(count)
         if self.position == self._blob.size and f"sha256:{self._sha256.hexdigest()}" != self._blob.digest:
-            raise self._damaged()
+            raise self._damaged_blob_error()
         return data
 
     def open_verified(self) -> BinaryIO:
@@ -248,10 +246,10 @@ class _BlobReader:
         self.position += len(data)
         self._sha256.update(data)
         if len(data) < count:
-            raise self._damaged()
+            raise self._damaged_blob_error()
         return data
 
-    def _damaged(self) -> UnreadableInput:
+    def _damaged_blob_error(self) -> UnreadableInput:
         return UnreadableInput(
             f"{self._blob.digest} is damaged: its {self._blob.size} bytes do not have this digest",
             hint="build or pull the image again",

@@ -237,14 +237,11 @@ def _package(
     csv = head.csv if head.csv is not None else embedded_csv(head.blob)
     spec = field(csv, "spec")
     icons = field(spec, "icon")
-    if isinstance(icons, list) and icons and all(map(_is_icon, icons)):
+    icon_type = {"mediatype": "string", "base64data": "bytes"}
+    if isinstance(icons, list) and icons and not any(any(type_mismatches(i, icon_type)) for i in icons):
         mediatype = field(icons[0], "mediatype") or ""
         blob["icon"] = {"base64data": field(icons[0], "base64data"), "mediatype": mediatype}
     description = field(spec, "description")
     if isinstance(description, str) and description:
         blob["description"] = description
     return decode_blob(CatalogDocument(Place(""), blob))
-
-
-def _is_icon(value: object) -> bool:
-    return not any(type_mismatches(value, {"mediatype": "string", "base64data": "bytes"}))

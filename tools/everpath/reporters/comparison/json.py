@@ -51,8 +51,8 @@ def _matrix(report: MatrixReport) -> Iterator[str]:
         {
             "old": old,
             "new": new,
-            "stranded": update.regressions,
-            "changedPaths": update.changed_paths,
+            "stranded": update.regression_count,
+            "changedPaths": update.changed_path_count,
             "changes": [_change(change) for change in update.changes],
         }
         for (old, new), update in zip(pairwise(report.catalogs), report.matrix.updates, strict=True)

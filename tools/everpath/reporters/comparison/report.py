@@ -111,7 +111,7 @@ class MatrixReport(_ComparisonBase):
     def summary(self) -> str:
         """The number of catalog updates with regressions."""
         updates = self.matrix.updates
-        bad = sum(update.cut_off > 0 for update in updates)
+        bad = sum(update.cut_off_count > 0 for update in updates)
         result = "no catalog update cuts off clusters"
         if bad:
             result = f"{bad} of {count(len(updates), 'catalog update')} cut{'s' * (bad == 1)} off clusters"

@@ -50,7 +50,7 @@ def _comparison(report: ComparisonReport, options: DisplayOptions) -> Iterator[s
             holds = paint("green", "yes") if each.holds else paint("yellow", "no")
             failed = "" if each.holds else f", {each.failed:,} of {each.checked:,} do not"
             yield f"{text}: {holds}{failed}\n"
-    colour = "red" if comparison.errors else "yellow" if comparison.changed_paths else "green"
+    colour = "red" if comparison.errors else "yellow" if comparison.changed_path_count else "green"
     yield f"{paint(colour, report.summary)}\n"
     if hidden := len(comparison.changes) - len(shown):
         yield f"{count(hidden, 'note')} not shown (--all lists them).\n"
@@ -93,7 +93,7 @@ def _matrix(report: MatrixReport, options: DisplayOptions) -> Iterator[str]:
         yield f"The table is cut off after {_MAX_ROWS:,} rows; -o json has all.\n\n"
     for (old, new), update in zip(pairwise(report.catalogs), updates, strict=True):
         if shown := options.visible_changes(update.changes):
-            title_of_update = f"from {old} to {new}: {update.cut_off:,} cut off"
+            title_of_update = f"from {old} to {new}: {update.cut_off_count:,} cut off"
             yield f"{paint('bold', one_line(title_of_update))}\n\n"
             for change in shown:
                 subject = "/".join(part for part in (change.package, change.channel) if part)

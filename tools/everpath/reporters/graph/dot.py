@@ -7,7 +7,7 @@ __all__ = ["render"]
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.layout.captions import covered_text, heading, node_states, node_title, path_texts
+from everpath.layout.captions import covered_text, heading, label_parts, path_texts
 from everpath.layout.diagram import CoveredRange, Diagram, Node
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.formatting import one_line
@@ -36,7 +36,8 @@ def render(drawings: Sequence[ChannelDrawing]) -> Iterator[str]:
 def _channel(drawing: ChannelDrawing, prefix: str) -> Iterator[str]:
     diagram = drawing.diagram
     for column, node in enumerate(diagram.nodes):
-        yield f"{prefix}n{column} [label={_label(drawing, node)}{_style(drawing, node)}];"
+        label = _quote(*label_parts(drawing, node))
+        yield f"{prefix}n{column} [label={label}{_style(drawing, node)}];"
     for new, old in diagram.replaces.items():
         yield f"{prefix}n{old} -> {prefix}n{new};"
     for skips in diagram.skips:
@@ -50,12 +51,6 @@ def _channel(drawing: ChannelDrawing, prefix: str) -> Iterator[str]:
         style = f'color="{colour}", penwidth=3, fontcolor="{colour}"'
         for old, new in drawing.hops_of_installed(drawn):
             yield f'{prefix}n{old} -> {prefix}n{new} [{style}, label="OLM {drawn.resolver}"];'
-
-
-def _label(drawing: ChannelDrawing, node: Node) -> str:
-    states = ", ".join(node_states(drawing, node))
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in drawing.problems(node.name)))
-    return _quote(*(part for part in (node_title(node), states, rules) if part))
 
 
 def _style(drawing: ChannelDrawing, node: Node) -> str:

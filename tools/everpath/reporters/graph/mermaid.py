@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.layout.captions import covered_text, heading, node_states, node_title, path_texts
+from everpath.layout.captions import covered_text, heading, label_parts, path_texts
 from everpath.layout.diagram import CoveredRange, Diagram, Node
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.formatting import one_line
@@ -62,7 +62,8 @@ def flowchart(drawing: ChannelDrawing) -> Iterator[str]:
     diagram = drawing.diagram
     yield "flowchart LR"
     for column, node in enumerate(diagram.nodes):
-        yield f'  n{column}["{_label(drawing, node)}"]{_class(drawing, node)}'
+        label = "<br/>".join(map(_escape_label, label_parts(drawing, node)))
+        yield f'  n{column}["{label}"]{_class(drawing, node)}'
     for new, old in diagram.replaces.items():
         yield f"  n{old} --> n{new}"
     for skips in diagram.skips:
@@ -74,12 +75,6 @@ def flowchart(drawing: ChannelDrawing) -> Iterator[str]:
             f"  n{old} == OLM {drawn.resolver} ==> n{new}" for old, new in drawing.hops_of_installed(drawn)
         )
     yield from (f"  {style}" for style in _STYLES)
-
-
-def _label(drawing: ChannelDrawing, node: Node) -> str:
-    states = ", ".join(node_states(drawing, node))
-    rules = ", ".join(dict.fromkeys(finding.rule for finding in drawing.problems(node.name)))
-    return "<br/>".join(_escape_label(part) for part in (node_title(node), states, rules) if part)
 
 
 def _class(drawing: ChannelDrawing, node: Node) -> str:

@@ -42,11 +42,11 @@ def asset(name: str) -> str:
 
 def render(drawings: Sequence[ChannelDrawing]) -> Iterator[str]:
     """Yield one image: the channels below each other, with the paths of what is installed."""
-    captions = [[_cut(text) for text in path_texts(drawing, _MAX_NAMES)] for drawing in drawings]
+    captions = [[_truncate(text) for text in path_texts(drawing, _MAX_NAMES)] for drawing in drawings]
     widths = [_NARROWEST]
     for drawing, texts in zip(drawings, captions, strict=True):
         # The widths of texts are estimated.
-        headings = [len(_cut(heading(drawing))) * _HEADING, *(len(text) * _CAPTION for text in texts)]
+        headings = [len(_truncate(heading(drawing))) * _HEADING, *(len(text) * _CAPTION for text in texts)]
         widths += [drawing.layout.width, *(length + 48 for length in headings)]
     heights = [d.layout.height + _GAP + _LINE * len(t) for d, t in zip(drawings, captions, strict=True)]
     width, height = max(widths), sum(heights) + _KEY
@@ -62,7 +62,7 @@ def render(drawings: Sequence[ChannelDrawing]) -> Iterator[str]:
     top = 0.0
     for drawing, texts, tall in zip(drawings, captions, heights, strict=True):
         yield f'<g transform="translate(0 {_n(top + _GAP)})">\n'
-        yield f'<text class="heading" x="24" y="0">{_text(_cut(heading(drawing)))}</text>\n'
+        yield f'<text class="heading" x="24" y="0">{_text(_truncate(heading(drawing)))}</text>\n'
         yield from draw_channel(drawing)
         for number, text in enumerate(texts):
             height = drawing.layout.height + _LINE * (number + 0.5)
@@ -73,7 +73,7 @@ def render(drawings: Sequence[ChannelDrawing]) -> Iterator[str]:
     yield "</svg>\n"
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     """Shorten a text that would be wider than the drawing."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

@@ -12,7 +12,7 @@ from everpath.reporters.lint.lint_report import LintReport, position_text
 
 def render(report: LintReport) -> Iterator[str]:
     """Yield `file:line:column: ID severity name: subject: message`, in the order of the input."""
-    for shown in report.shown:
+    for shown in report.shown_findings:
         finding, position = shown.finding, position_text(shown.finding)
         place = f"{position}: " if position else ""
         subject = f"{one_line(shown.subject)}: " if finding.package else ""

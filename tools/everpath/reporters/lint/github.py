@@ -21,7 +21,7 @@ def render(report: LintReport) -> Iterator[str]:
 
     All text of the catalog is escaped, so that a name cannot contain a workflow command.
     """
-    for finding, channels in report.shown:
+    for finding, channels in report.shown_findings:
         # The annotation shows only the line, which may be in several channels.
         several = f" (in the channels {join_names(channels, limit=None)})" if len(channels) > 1 else ""
         lines = [one_line_message(finding) + several]

@@ -116,7 +116,7 @@ class LintReport(NamedTuple):
     command: str = "validate-graph"
 
     @property
-    def shown(self) -> tuple[GroupedFinding, ...]:
+    def shown_findings(self) -> tuple[GroupedFinding, ...]:
         """The findings that formats for people show."""
         return tuple(group_by_channel(f for f in self.report.findings if f.severity >= self.show))
 
@@ -132,7 +132,7 @@ class LintReport(NamedTuple):
     def shown_counts(self) -> str:
         """How many findings are shown, and the size of the input: `1 error in 2 packages and 3 bundles`."""
         sizes = join_names([count(number, noun) for number, noun in self.sizes])
-        counts = Counter(shown.severity for shown in self.shown)
+        counts = Counter(shown.severity for shown in self.shown_findings)
         found = [count(counts[s], s.word) for s in reversed(Severity) if counts[s]]
         return f"{join_names(found)} in {sizes}" if found else f"nothing wrong in {sizes}"
 

@@ -27,7 +27,7 @@ def render(report: LintReport) -> Iterator[str]:
 
 def render_table(report: LintReport, most: int) -> Iterator[str]:
     """Yield the same with at most this many rows: GitHub rejects a summary of more than 1 MiB."""
-    shown = report.shown
+    shown = report.shown_findings
     yield f"### everpath {report.command}\n\n{report.summary}\n"
     if shown:
         yield "\n| | rule | where | what | fix |\n|---|---|---|---|---|\n"

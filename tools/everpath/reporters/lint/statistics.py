@@ -15,7 +15,9 @@ from everpath.reporters.lint.lint_report import LintReport, rule_url
 
 def render(report: LintReport, name: str) -> Iterator[str]:
     """Yield the statistics in one of STATISTICS_FORMATS; only JSON counts findings that --show hides."""
-    findings = report.report.findings if name == "json" else [shown.finding for shown in report.shown]
+    findings = (
+        report.report.findings if name == "json" else [shown.finding for shown in report.shown_findings]
+    )
     counts = Counter((f.rule, f.name, f.severity) for f in findings)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     rows = [(number, rule, severity.word, rule_name) for (rule, rule_name, severity), number in ranked]

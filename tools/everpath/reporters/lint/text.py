@@ -27,7 +27,7 @@ _MAX_REASONS: Final = 10
 def render(report: LintReport) -> Iterator[str]:
     """Yield the findings by package and channel, the summary, and a hint at the rules."""
     paint = Paint(report.colour)
-    shown = sorted(report.shown, key=_order)
+    shown = sorted(report.shown_findings, key=_order)
     for (package, channels), members in groupby(shown, key=_package_and_channels):
         group = list(members)
         noun = "channel" if len(channels) == 1 else "channels"

@@ -45,7 +45,7 @@ _SUMMARY_VERBS: Final = {
 def text(simulation: SimulationReport) -> Iterator[str]:
     """Yield a section for each channel and, unless `is_brief` is set, a summary."""
     paint, errors = Paint(simulation.colour), _OpmErrors(simulation)
-    for result, *similar in _grouped(simulation, errors):
+    for result, *similar in _group_channels(simulation, errors):
         yield f"{paint('bold', one_line(_title(result)))}\n"
         yield from errors.take(result, paint)
         yield "\n"
@@ -65,7 +65,7 @@ def text(simulation: SimulationReport) -> Iterator[str]:
         yield "Long paths are shortened; -c CHANNEL shows one in full, -o json has all hops.\n"
 
 
-def _grouped(simulation: SimulationReport, errors: _OpmErrors) -> Iterable[list[ChannelResult]]:
+def _group_channels(simulation: SimulationReport, errors: _OpmErrors) -> Iterable[list[ChannelResult]]:
     """Group channels in which no cluster gets updates, for the same reason; other channels are single."""
     groups: dict[object, list[ChannelResult]] = {}
     for result in simulation.results:

@@ -7,7 +7,7 @@ __all__ = ["crd_api_version", "field_type", "object_metadata", "unsupported_kind
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from everpath.go_types import TypeMismatch, type_mismatches
+from everpath.go_types import type_mismatches
 from everpath.manifest_access import Pointer, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
 from everpath.rules.findings import Flaw, Severity
@@ -207,7 +207,7 @@ def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
                     manifest.place.at(*path),
                     f"the API server rejects {_object_name(manifest)}: {problem}",
                     because=("opm and operator-sdk cannot decode it",),
-                    fix=_type_fix(mismatch),
+                    fix="quote it" if mismatch.is_unquoted else f"write {mismatch.expected}",
                     names_entry=manifest.name == bundle.name,
                 )
 
@@ -222,8 +222,3 @@ def _structs(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("apiVersion",), "string"
         yield ("metadata",), "meta.ObjectMeta"
         yield from _PARTS.get(manifest.kind, ())
-
-
-def _type_fix(mismatch: TypeMismatch) -> str:
-    is_unquoted = mismatch.go_type == "string" and isinstance(mismatch.value, int | float)
-    return "quote it" if is_unquoted else f"write {mismatch.expected}"

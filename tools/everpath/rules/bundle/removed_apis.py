@@ -146,7 +146,7 @@ def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-def _removed_in_1_22(bundle: BundleFolder) -> bool:
+def _uses_api_removed_in_1_22(bundle: BundleFolder) -> bool:
     return any(use.since == "1.22" for use in _uses(bundle))
 
 
@@ -157,7 +157,7 @@ def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
     This property, in the annotation olm.properties, blocks upgrades of a cluster while the bundle is
     installed. Cost: one parse if such an API is used.
     """
-    if bundle.csv is None or not _removed_in_1_22(bundle):
+    if bundle.csv is None or not _uses_api_removed_in_1_22(bundle):
         return
     place = bundle.csv.place.at("metadata", "annotations", "olm.properties")
     because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)
@@ -209,7 +209,7 @@ def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     cannot install it. The labels are in the Dockerfile of --labels, or in annotations.yaml. Cost: one test a
     line.
     """
-    if bundle.csv is None or not _removed_in_1_22(bundle):
+    if bundle.csv is None or not _uses_api_removed_in_1_22(bundle):
         return
     place, stated = _versions_label(bundle)
     because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)

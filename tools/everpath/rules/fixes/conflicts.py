@@ -92,7 +92,11 @@ class _CombinedTrials:
                 replacements[fix.key] = DeferredFix(f"fix {_join_keys(applied)} first, then validate again")
                 continue
             choice, combined = applicable
-            replacements[fix.key] = self._fix_after(fix, choice, combined, applied)
+            if not self._fixes(choice, fix.fixes):
+                # The alternative needs the earlier edits.
+                text = f"{choice.text}, after {_join_keys(applied)}"
+                choice = combined._replace(text=text, copied=choice.copied)
+            replacements[fix.key] = choice
             applied.append(fix.key)
         return replacements
 
@@ -106,15 +110,6 @@ class _CombinedTrials:
             if after is not None and self._is_acceptable(after, fixes, known):
                 return choice._replace(alternative=None), after
         return None
-
-    def _fix_after(
-        self, fix: SuggestedFix, choice: ChannelEdit, combined: ChannelEdit, applied: Sequence[FindingKey]
-    ) -> ChannelEdit:
-        """The alternative; one that needs the earlier edits becomes the combined edit and says so."""
-        if self._fixes(choice, fix.fixes):
-            return choice
-        text = f"{choice.text}, after {_join_keys(applied)}"
-        return combined._replace(text=text, copied=choice.copied)
 
     def _is_acceptable(self, edit: ChannelEdit, fixes: frozenset[FindingKey], known: frozenset[str]) -> bool:
         """Whether an edit fixes its findings and adds errors of known rules only."""

@@ -69,7 +69,7 @@ class FixTrials:
         return next(self._regressions(after), None)
 
     def _regressions(self, after: ChannelGraph) -> Iterator[str]:
-        if self._is_accepted and not opm.validate_channel(after).is_valid:
+        if opm.validate_channel(self._graph).is_valid and not opm.validate_channel(after).is_valid:
             yield "opm would reject the channel"
         for resolver, ends_before in self._path_ends.items():
             ends = _path_ends(after, resolver)
@@ -80,10 +80,6 @@ class FixTrials:
         for target in _forks(after):
             if target not in self._forks:
                 yield f"several entries would replace {target}"
-
-    @cached_property
-    def _is_accepted(self) -> bool:
-        return opm.validate_channel(self._graph).is_valid
 
     @cached_property
     def _path_ends(self) -> Mapping[ResolverName, Mapping[str, PathEnd]]:

@@ -104,12 +104,12 @@ class _Unreached:
         spans = [(place, place + 1) for place in named if place is not None]
         if successor.name in self._ranges:
             spans += self._ranges[successor.name].intervals.index_ranges(self._versions)
-        return [self._names[place] for start, end in spans for place in self._taken(start, end)]
-
-    def _taken(self, start: int, end: int) -> Iterator[int]:
-        while (place := self._first(start)) < end:
-            self._next[place] = place + 1
-            yield place
+        taken = []
+        for start, end in spans:
+            while (place := self._first(start)) < end:
+                self._next[place] = place + 1
+                taken.append(self._names[place])
+        return taken
 
     def _first(self, place: int) -> int:
         while self._next[place] != place:
@@ -200,7 +200,7 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
     """
     released = _Released(package)
     for target in package.channels if len(package.channels) > 1 else ():
-        missed, first = released.missed_by(target)
+        missed, first = released.versions_without_edge(target)
         if missed:
             yield Flaw(
                 target.channel.place,
@@ -229,7 +229,7 @@ class _Released:
         self._names = sorted(self.versions, key=lambda name: (self.versions[name].key, name))
         self._sorted = [self.versions[name] for name in self._names]
 
-    def missed_by(self, channel: ChannelGraph) -> tuple[int, list[str]]:
+    def versions_without_edge(self, channel: ChannelGraph) -> tuple[int, list[str]]:
         """Return the number of lower versions without an edge into a channel, and the first of them.
 
         Cost: its own names and ranges, however many versions there are.

@@ -74,7 +74,7 @@ class CatalogContent:
         self.text = b"".join(lines)
 
     @cached_property
-    def compressed(self) -> bytes:
+    def gzip_text(self) -> bytes:
         """The whole text, compressed with gzip."""
         return gzip_compress(self.text)
 

@@ -109,7 +109,7 @@ def _get_all(request: HttpRequest, content: CatalogContent | None) -> HttpRespon
     headers["Accept-Ranges"] = "bytes"
     if range_header := requested_range(request.headers, content.modified):
         return _get_ranges(content.text, range_header, headers)
-    return HttpResponse(HTTPStatus.OK, headers, content.text, lambda: content.compressed)
+    return HttpResponse(HTTPStatus.OK, headers, content.text, lambda: content.gzip_text)
 
 
 def _get_metas(
@@ -130,7 +130,7 @@ def _get_metas(
     headers["Content-Type"] = _JSON_LINES
     lines = content.select(**parameters) if request.method == "GET" else b""
     is_whole = lines is content.text
-    return HttpResponse(HTTPStatus.OK, headers, lines, (lambda: content.compressed) if is_whole else None)
+    return HttpResponse(HTTPStatus.OK, headers, lines, (lambda: content.gzip_text) if is_whole else None)
 
 
 def _error_response(

@@ -120,7 +120,10 @@ def why(  # noqa: PLR0913 - a parameter for each option
         )
         olm = "v0"
     else:
-        _require_live({"--namespace": namespace, "--kubeconfig": kubeconfig, "--context": context})
+        live_options = {"--namespace": namespace, "--kubeconfig": kubeconfig, "--context": context}
+        for option, value in live_options.items():
+            if value is not None:
+                raise UsageError(f"{option} requires --live", hint="add --live, or leave it out")
         _require_one_state(installation, fresh=fresh)
     config = loading.load_config()
     reject_options_of_other_resolver(extension, olm=olm or config.olm, starting_csv=installation.starting_csv)
@@ -144,13 +147,6 @@ def why(  # noqa: PLR0913 - a parameter for each option
     if result.unread:
         return ExitCode.UNREADABLE
     return ExitCode.CLEAN if result.explanation.reaches_goal else ExitCode.FINDINGS
-
-
-def _require_live(options: dict[str, str | None]) -> None:
-    """Raise UsageError for an option that only --live uses."""
-    for option, value in options.items():
-        if value is not None:
-            raise UsageError(f"{option} requires --live", hint="add --live, or leave it out")
 
 
 def _reject_replaced_options(installation: Installation, olm: str | None, *, fresh: bool) -> None:
