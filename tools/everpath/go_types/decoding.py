@@ -37,7 +37,7 @@ class TypeMismatch(NamedTuple):
     @property
     def is_unquoted(self) -> bool:
         """Whether a number or a boolean is in place of a string."""
-        return self.expected == "a string" and isinstance(self.value, int | float)
+        return self.go_type == "string" and isinstance(self.value, int | float)
 
     @property
     def message(self) -> str:
