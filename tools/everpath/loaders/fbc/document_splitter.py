@@ -135,10 +135,11 @@ def _starts(text: bytes, sizes: Sequence[int], boundary: re.Pattern[bytes]) -> l
 
 def read_small_file(stream: BinaryIO) -> bytes | None:
     """Return all bytes of a seekable stream, or None if it is large."""
-    if stream.seek(0, os.SEEK_END) > _SMALL_FILE:
+    size = stream.seek(0, os.SEEK_END)
+    if size > _SMALL_FILE:
         return None
     stream.seek(0)
-    return stream.read(_SMALL_FILE)
+    return stream.read(size)
 
 
 class _Line(NamedTuple):
