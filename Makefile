@@ -62,12 +62,12 @@ docs: $(READY) ## run the commands in the docs and insert their output, write th
 	$(BIN)/python scripts/check_docs.py
 
 bench: $(READY) ## measure speed and memory, and compare them with opm if it is installed
-	PYTHONPATH=tests $(BIN)/python -m bench.run
+	$(BIN)/python -m tests.bench.run
 
 conformance: $(READY) ## compare everpath with the real code of opm and OLM (needs Go)
 	@command -v go >/dev/null || { echo 'make conformance builds opm and OLM, which needs go' >&2; exit 1; }
-	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && opm=$$(tests/peers/build.sh opm) && \
-	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/conformance
+	oracle=$$(tests/everpath/conformance/oracle/build.sh) && oracle_v1=$$(tests/everpath/conformance/oracle_v1/build.sh) && opm=$$(tests/support/peers/build.sh opm) && \
+	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/everpath/conformance
 
 e2e: $(READY) ## end-to-end tests with real OLM, our operator, OpenSearch and an API server (needs Go, etcd; Maven for OpenSearch)
 	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm, which needs go' >&2; exit 1; }
@@ -75,7 +75,7 @@ e2e: $(READY) ## end-to-end tests with real OLM, our operator, OpenSearch and an
 	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
 mutation: $(READY) ## change the rules and the operator slightly, and check that a test fails (hours)
-	$(BIN)/python tests/mutation/run.py
+	$(BIN)/python -m tests.mutation.run
 
 clean: ## delete everything that other targets create
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

@@ -17,7 +17,7 @@ from pathlib import Path
 from shutil import rmtree, which
 from typing import Final, NamedTuple
 
-from bench.measure import best_of
+from tests.bench.measure import best_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,6 +1,6 @@
 """`make bench`: measure everpath and opm in one run on one machine, and print a table.
 
-    PYTHONPATH=tests python -m bench.run [--only NAME] [--repeat 5]
+    python -m tests.bench.run [--only NAME] [--repeat 5]
 
 Commands are installed as users install them (`bench.installed`). Functions without a command are measured in
 this process. The corpus is EVERPATH_CORPUS; opm is EVERPATH_OPM, or is built from its Go module if Go is
@@ -22,11 +22,6 @@ from functools import cached_property
 from pathlib import Path
 from shutil import which
 
-from bench.installed import ROOT, Installed, Interpreter, installed, interpreters, quickest
-from bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
-from bench.measure import Cost, Run, best_in_turns, best_of
-from bench.serving import Costs, Server, serving_costs
-from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.comparison import compare
 from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import load
@@ -35,6 +30,11 @@ from everpath.model import Catalog, Channel, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.lint import lint
 from everpath.simulate import Scenario, all_paths, simulate_package
+from tests.bench.installed import ROOT, Installed, Interpreter, installed, interpreters, quickest
+from tests.bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
+from tests.bench.measure import Cost, Run, best_in_turns, best_of
+from tests.bench.serving import Costs, Server, serving_costs
+from tests.bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +396,7 @@ def _opm() -> str | None:
         )
         return None
     built = subprocess.run(
-        [ROOT / "tests/peers/build.sh", "opm"], check=True, stdout=subprocess.PIPE, text=True
+        [ROOT / "tests/support/peers/build.sh", "opm"], check=True, stdout=subprocess.PIPE, text=True
     )
     return built.stdout.strip().splitlines()[-1]
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import grpc
 
-from bench.registry_clients import Tally, listening
+from tests.bench.registry_clients import Tally, listening
 
 
 class Server(NamedTuple):

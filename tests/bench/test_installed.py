@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import installed as choosing
-from bench.installed import Interpreter, installed, interpreters, quickest
-from bench.measure import Cost
+from tests.bench import installed as choosing
+from tests.bench.installed import Interpreter, installed, interpreters, quickest
+from tests.bench.measure import Cost
 
 OLD, NEW = Interpreter("/old/python", "3.11.0"), Interpreter("/new/python", "3.12.0")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench.measure import Run, best_in_turns, best_of
+from tests.bench.measure import Run, best_in_turns, best_of
 
 
 def noting(file: Path, name: str, *, more: str = "") -> Run:

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from docs.rule_page import Example
 from everpath.cli.entry_point import run
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Package
 from everpath.rules.registry import Rule
+from tests.docs.rule_page import Example
 
 
 def lay_out(example: Example, folder: Path) -> None:

@@ -21,7 +21,9 @@ GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RULE, RULE_TESTS, REPORTER, REPORTER_TEST, ACTION, ACTION_TEST, NAME, MIGRATION, MIGRATION_TEST = re.findall(
     r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL
 )
-MIGRATION_TESTS = (ROOT / "tests/reconcilers/test_migrations.py").read_text(encoding="utf-8")
+MIGRATION_TESTS = (ROOT / "tests/searchkeeper/unit/reconcilers/test_migrations.py").read_text(
+    encoding="utf-8"
+)
 
 
 def test_shown_rule_is_the_rule_of_the_repository() -> None:
@@ -42,7 +44,7 @@ def test_shown_configuration_version_is_the_one_of_the_repository() -> None:
 
 
 def test_shown_tests_are_the_tests_of_the_rule() -> None:
-    assert RULE_TESTS in (ROOT / "tests/rules_graph/test_edges.py").read_text(encoding="utf-8")
+    assert RULE_TESTS in (ROOT / "tests/everpath/unit/rules/graph/test_edges.py").read_text(encoding="utf-8")
     assert RULE_TESTS.count("def test_") == 2
 
 

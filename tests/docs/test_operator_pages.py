@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from console import ROOT
-from operator_manifests import overlay
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.actions import closure
@@ -19,6 +18,7 @@ from searchkeeper.reconcilers.invalid_spec import INVALID_SPEC_RECONCILER
 from searchkeeper.reconcilers.unsupported_version import UNSUPPORTED_VERSION_RECONCILER
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, POOL_RECONCILERS
 from searchkeeper.releases import releases
+from tests.support.searchkeeper.operator_manifests import overlay
 
 PAGES = ROOT / "docs/operator"
 CONFIG = ROOT / "operator/config"

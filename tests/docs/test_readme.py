@@ -15,7 +15,7 @@ from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.resolvers import opm
-from graphs import rule_ids
+from tests.support.everpath.graphs import rule_ids
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<graph>`[^|]+`) \| (?P<effect>[^|]+) \| (?P<rules>\[EP[^|]+) \|$", re.MULTILINE)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from console import ROOT
-from docs.example_catalogs import lay_out
-from docs.rule_page import Example, Opinion, read_page
+from tests.docs.example_catalogs import lay_out
+from tests.docs.rule_page import Example, Opinion, read_page
 
 GOOD = (ROOT / "docs" / "rules" / "EP203.md").read_text(encoding="utf-8")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from console import ROOT
-from docs.example_catalogs import lay_out, lint_example
-from docs.rule_page import Example, read_page
 from everpath.rules.registry import Rule, all_rules
+from tests.docs.example_catalogs import lay_out, lint_example
+from tests.docs.rule_page import Example, read_page
 
 RULES = ROOT / "docs" / "rules"
 every_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from commandline import ROOT
-from e2e.operator_sandbox import OperatorSandbox, apply_crds_and_rbac, operator_sandbox
-from e2e.servers.binaries import Binaries, NotAvailableError
-from e2e.servers.containers import NoProcess
-from e2e.servers.control_plane import ControlPlane, control_plane
-from e2e.servers.controller_manager import kube_controller_manager
-from e2e.servers.node_agent import NodeAgent, node_agent
-from e2e.servers.olm_v0 import OlmV0, run_olm_v0
-from e2e.servers.opensearch import DownloadOpenSearch, download_opensearch
-from e2e.servers.operator_controller import OperatorController, run_operator_controller
-from e2e.servers.processes import WorkDir, create_work_dir, log_tail
+from tests.e2e.operator_sandbox import OperatorSandbox, apply_crds_and_rbac, operator_sandbox
+from tests.e2e.servers.binaries import Binaries, NotAvailableError
+from tests.e2e.servers.containers import NoProcess
+from tests.e2e.servers.control_plane import ControlPlane, control_plane
+from tests.e2e.servers.controller_manager import kube_controller_manager
+from tests.e2e.servers.node_agent import NodeAgent, node_agent
+from tests.e2e.servers.olm_v0 import OlmV0, run_olm_v0
+from tests.e2e.servers.opensearch import DownloadOpenSearch, download_opensearch
+from tests.e2e.servers.operator_controller import OperatorController, run_operator_controller
+from tests.e2e.servers.processes import WorkDir, create_work_dir, log_tail
+from tests.support.commandline import ROOT
 
 WORK_DIR = pytest.StashKey[WorkDir]()
 

@@ -17,13 +17,13 @@ from dataclasses import replace
 from itertools import permutations
 from typing import Final, NamedTuple
 
-from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
-from documents import Document, catalog
-from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
 from everpath.graph import PackageGraph
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
 from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution
 from everpath.versions import parse, parse_or_none
+from tests.e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
+from tests.everpath.conformance.v1_questions import PACKAGE, Installation, Question, Shelf
+from tests.support.everpath.documents import Document, catalog
 
 _RESOLVED: Final = re.compile(
     r'^terminal error: error parsing image reference "(?P<catalog>[^"]+)": .* '

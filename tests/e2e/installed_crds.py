@@ -12,11 +12,11 @@ from http import HTTPStatus
 
 import yaml
 
-from commandline import ROOT
-from e2e.servers.api import Api, ApiError, Object
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
 from searchkeeper.api.crds import crds
+from tests.e2e.servers.api import Api, ApiError, Object
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
+from tests.support.commandline import ROOT
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SAMPLES = [

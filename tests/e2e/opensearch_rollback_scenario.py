@@ -10,7 +10,10 @@ __all__ = ["FIRST", "SECOND", "STEPS", "THIRD", "closed_gates"]
 from collections.abc import Callable
 from typing import Final
 
-from e2e.opensearch_scenario import (
+from searchkeeper.opensearch.calls import Exclude
+from searchkeeper.opensearch.view import EngineView
+from searchkeeper.upgrade.gates import Candidate, gate_results
+from tests.e2e.opensearch_scenario import (
     NAMES,
     OLD,
     ROLES,
@@ -20,10 +23,7 @@ from e2e.opensearch_scenario import (
     observed_facts,
     upgrade_node,
 )
-from searchkeeper.opensearch.calls import Exclude
-from searchkeeper.opensearch.view import EngineView
-from searchkeeper.upgrade.gates import Candidate, gate_results
-from snapshots import cluster_snapshot, pod, pool
+from tests.support.searchkeeper.snapshots import cluster_snapshot, pod, pool
 
 FIRST, SECOND, THIRD = NAMES
 POOL: Final = FIRST.rpartition("-")[0]

@@ -25,8 +25,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 from urllib.request import ProxyHandler, Request, build_opener
 
-from e2e.servers.opensearch import OpenSearchCluster
-from e2e.servers.polling import WaitTimeoutError, wait_until
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
@@ -47,6 +45,8 @@ from searchkeeper.testing.fake_opensearch import (
     get_state,
     wipe_node,
 )
+from tests.e2e.servers.opensearch import OpenSearchCluster
+from tests.e2e.servers.polling import WaitTimeoutError, wait_until
 
 OLD, NEW = "2.19.4", "3.4.0"
 ROLES = ("cluster_manager", "data")

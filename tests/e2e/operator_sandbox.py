@@ -23,16 +23,16 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from commandline import ROOT
-from e2e.run_recorder import RunRecorder, run_recorder
-from e2e.servers.api import Api, ApiError, Object, conditions
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir
-from operator_manifests import rbac
 from searchkeeper.api.crds import crds
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.releases import release
+from tests.e2e.run_recorder import RunRecorder, run_recorder
+from tests.e2e.servers.api import Api, ApiError, Object, conditions
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir
+from tests.support.commandline import ROOT
+from tests.support.searchkeeper.operator_manifests import rbac
 
 OPERATOR: Final = "searchkeeper"
 # Seconds. Other processes may keep the machine busy.

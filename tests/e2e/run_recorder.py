@@ -16,12 +16,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from e2e.servers.api import Object
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import WaitTimeoutError, wait_until
-from e2e.servers.watch import Watch, watch
-from engine_over_http import EngineHttpApi
-from opensearch_replayed import serve
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind, resource_path
@@ -35,6 +29,12 @@ from searchkeeper.testing.fake_opensearch import FakeEngine, create_index
 from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.run_history import EngineObservation, RunHistory, StoreChange
 from searchkeeper.versions import Release
+from tests.e2e.servers.api import Object
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import WaitTimeoutError, wait_until
+from tests.e2e.servers.watch import Watch, watch
+from tests.support.searchkeeper.engine_over_http import EngineHttpApi
+from tests.support.searchkeeper.opensearch_replayed import serve
 
 _NOT_RECORDED: Final = frozenset(
     {"Namespace", "Event", "CustomResourceDefinition", "OperatorCondition", "ReplicaSet"}

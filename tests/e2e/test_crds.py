@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
-from e2e.servers.api import Api, ApiError, Object, conditions
-from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
+from tests.e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
+from tests.e2e.servers.api import Api, ApiError, Object, conditions
+from tests.e2e.servers.control_plane import ControlPlane
 
 NAMESPACE = "crds"
 GROUP = group_path(NAMESPACE)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from conformance.v1_questions import Installation, Question, Shelf
-from documents import Document, bundle, channel, deprecations, package
-from e2e.extension_resolution import (
+from tests.e2e.extension_resolution import (
     ClusterResolution,
     everpath_resolution,
     possible_resolutions,
     resolution_from_status,
     with_unique_catalogs,
 )
-from e2e.servers.operator_controller import ExtensionStatus
+from tests.e2e.servers.operator_controller import ExtensionStatus
+from tests.everpath.conformance.v1_questions import Installation, Question, Shelf
+from tests.support.everpath.documents import Document, bundle, channel, deprecations, package
 
 
 def shelf(*documents: Document, letter: str = "a", priority: int = 0) -> Shelf:

@@ -10,12 +10,12 @@ from typing import Final
 
 import pytest
 
-from commandline import ROOT
-from e2e.operator_sandbox import TIMEOUT, OperatorSandbox, operator_sandbox
-from e2e.servers.api import conditions
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir
+from tests.e2e.operator_sandbox import TIMEOUT, OperatorSandbox, operator_sandbox
+from tests.e2e.servers.api import conditions
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir
+from tests.support.commandline import ROOT
 
 pytestmark = [
     pytest.mark.e2e,

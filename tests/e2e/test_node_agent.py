@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from e2e.servers.api import Api, Object
-from e2e.servers.containers import Container, Execution, Exited, NoProcess, Program
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.node_agent import NodeAgent
-from e2e.servers.polling import wait_until
+from tests.e2e.servers.api import Api, Object
+from tests.e2e.servers.containers import Container, Execution, Exited, NoProcess, Program
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.node_agent import NodeAgent
+from tests.e2e.servers.polling import wait_until
 
 pytestmark = pytest.mark.e2e
 

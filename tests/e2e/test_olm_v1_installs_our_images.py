@@ -15,8 +15,18 @@ from typing import NamedTuple
 
 import pytest
 
-from commandline import ROOT
-from content_api_requests import (
+from everpath.server.catalog.snapshot import take_snapshot
+from everpath.server.content_api.frontend import build_content
+from everpath.server.content_api.preconditions import parse_http_time
+from tests.e2e.images.docker_registry import docker_registry
+from tests.e2e.servers.api import Api
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.control_plane import control_plane
+from tests.e2e.servers.network_namespace import private_network
+from tests.e2e.servers.olm_v1 import OlmV1, run_olm_v1
+from tests.e2e.servers.processes import create_work_dir
+from tests.support.commandline import ROOT
+from tests.support.everpath.content_api_requests import (
     NAME,
     ContentRequest,
     ContentResponse,
@@ -24,17 +34,7 @@ from content_api_requests import (
     run_content_server,
     send_request,
 )
-from documents import channel, package
-from e2e.images.docker_registry import docker_registry
-from e2e.servers.api import Api
-from e2e.servers.binaries import Binaries
-from e2e.servers.control_plane import control_plane
-from e2e.servers.network_namespace import private_network
-from e2e.servers.olm_v1 import OlmV1, run_olm_v1
-from e2e.servers.processes import create_work_dir
-from everpath.server.catalog.snapshot import take_snapshot
-from everpath.server.content_api.frontend import build_content
-from everpath.server.content_api.preconditions import parse_http_time
+from tests.support.everpath.documents import channel, package
 
 pytestmark = pytest.mark.e2e
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e.opensearch_scenario import (
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.opensearch.view import Unreachable
+from searchkeeper.testing.fake_opensearch.membership import JoinRefusal, join_refusal
+from searchkeeper.testing.fake_opensearch.state import Process
+from tests.e2e.opensearch_scenario import (
     NAMES,
     NEW,
     OLD,
@@ -19,14 +24,9 @@ from e2e.opensearch_scenario import (
     run_scenario,
     run_scenario_on_real_nodes,
 )
-from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir, create_work_dir, log_tail
-from searchkeeper.opensearch.http import Access
-from searchkeeper.opensearch.http_client import OpenSearchClient
-from searchkeeper.opensearch.view import Unreachable
-from searchkeeper.testing.fake_opensearch.membership import JoinRefusal, join_refusal
-from searchkeeper.testing.fake_opensearch.state import Process
+from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir, create_work_dir, log_tail
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

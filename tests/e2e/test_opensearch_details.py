@@ -11,16 +11,21 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
-from e2e.opensearch_scenario import OLD, ROLES, FakeCluster, RealCluster
-from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchNode, default_settings, opensearch_cluster
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.testing.fake_opensearch import get_details
+from tests.e2e.opensearch_scenario import OLD, ROLES, FakeCluster, RealCluster
+from tests.e2e.servers.opensearch import (
+    DownloadOpenSearch,
+    OpenSearchNode,
+    default_settings,
+    opensearch_cluster,
+)
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import create_work_dir
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

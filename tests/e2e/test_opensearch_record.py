@@ -7,10 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from e2e.opensearch_scenario import NEW, OLD, ROLES
-from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import (
     Call,
     ChangeRecord,
@@ -23,6 +19,10 @@ from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Allocation, EngineView, Node
 from searchkeeper.testing.fake_opensearch import FakeEngine, execute, get_state
+from tests.e2e.opensearch_scenario import NEW, OLD, ROLES
+from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import create_work_dir
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e.opensearch_rollback_scenario import FIRST, SECOND, STEPS, THIRD, closed_gates
-from e2e.opensearch_scenario import (
+from tests.e2e.opensearch_rollback_scenario import FIRST, SECOND, STEPS, THIRD, closed_gates
+from tests.e2e.opensearch_scenario import (
     NAMES,
     NEW,
     OLD,
@@ -19,8 +19,8 @@ from e2e.opensearch_scenario import (
     run_scenario,
     run_scenario_on_real_nodes,
 )
-from e2e.servers.opensearch import DownloadOpenSearch, opensearch_cluster
-from e2e.servers.processes import create_work_dir
+from tests.e2e.servers.opensearch import DownloadOpenSearch, opensearch_cluster
+from tests.e2e.servers.processes import create_work_dir
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

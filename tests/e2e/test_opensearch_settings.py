@@ -14,18 +14,6 @@ from typing import Any
 
 import pytest
 
-from certificates import self_signed
-from e2e.servers.loopback import HOST
-from e2e.servers.opensearch import (
-    JAVA,
-    DownloadOpenSearch,
-    OpenSearchCluster,
-    OpenSearchNode,
-    opensearch_cluster,
-)
-from e2e.servers.polling import wait_until
-from e2e.servers.probes import http_get
-from e2e.servers.processes import create_work_dir
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import stateful_set
@@ -34,8 +22,20 @@ from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.releases import newest
-from stock_image import HOME as IMAGE_HOME
-from stock_image import settings
+from tests.e2e.servers.loopback import HOST
+from tests.e2e.servers.opensearch import (
+    JAVA,
+    DownloadOpenSearch,
+    OpenSearchCluster,
+    OpenSearchNode,
+    opensearch_cluster,
+)
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import create_work_dir
+from tests.support.certificates import self_signed
+from tests.support.searchkeeper.stock_image import HOME as IMAGE_HOME
+from tests.support.searchkeeper.stock_image import settings
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

@@ -7,14 +7,14 @@ from functools import partial
 
 import pytest
 
-from e2e.opensearch_scenario import OLD, ROLES
-from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import ClearVotingExclusions, ExcludeFromVoting
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import ABSENT, EngineView
+from tests.e2e.opensearch_scenario import OLD, ROLES
+from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import create_work_dir
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

@@ -14,10 +14,8 @@ from typing import Final
 import pytest
 import yaml
 
-from conformance.v1_questions import Question, random_question, smaller
-from conformance.v1_verdicts import kind_of
-from documents import bundle, channel, package, text
-from e2e.extension_resolution import (
+from everpath.resolvers.cluster_extension_crd import MAX_VERSION_LENGTH, VERSION_PATTERN, version_range_error
+from tests.e2e.extension_resolution import (
     ClusterResolution,
     everpath_resolution,
     extension_request,
@@ -25,10 +23,12 @@ from e2e.extension_resolution import (
     resolution_from_status,
     with_unique_catalogs,
 )
-from e2e.servers.binaries import Binaries
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus, OperatorController
-from everpath.resolvers.cluster_extension_crd import MAX_VERSION_LENGTH, VERSION_PATTERN, version_range_error
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus, OperatorController
+from tests.everpath.conformance.v1_questions import Question, random_question, smaller
+from tests.everpath.conformance.v1_verdicts import kind_of
+from tests.support.everpath.documents import bundle, channel, package, text
 
 pytestmark = pytest.mark.e2e
 

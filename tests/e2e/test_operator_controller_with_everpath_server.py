@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from commandline import ROOT
-from documents import bundle, channel, package
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.operator_controller import ExtensionRequest, OperatorController
-from e2e.servers.polling import wait_until
-from e2e.servers.probes import http_get
-from e2e.servers.processes import WorkDir, run_process
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.operator_controller import ExtensionRequest, OperatorController
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import WorkDir, run_process
+from tests.support.commandline import ROOT
+from tests.support.everpath.documents import bundle, channel, package
 
 pytestmark = pytest.mark.e2e
 

@@ -7,10 +7,10 @@ from copy import deepcopy
 
 import pytest
 
-from e2e.servers.api import Api, Object
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
-from operator_manifests import rbac
+from tests.e2e.servers.api import Api, Object
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
+from tests.support.searchkeeper.operator_manifests import rbac
 
 NAMESPACE = "roles"
 PATHS = {

@@ -16,9 +16,9 @@ from functools import partial
 
 import pytest
 
-from e2e.operator_sandbox import OPERATOR, POOLS, TIMEOUT, OperatorSandbox, terminate
-from e2e.servers.api import Object
-from e2e.servers.polling import wait_until
+from tests.e2e.operator_sandbox import OPERATOR, POOLS, TIMEOUT, OperatorSandbox, terminate
+from tests.e2e.servers.api import Object
+from tests.e2e.servers.polling import wait_until
 
 pytestmark = pytest.mark.e2e
 

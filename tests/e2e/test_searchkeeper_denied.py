@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pytest
 
-from e2e.operator_sandbox import OPERATOR, TIMEOUT, OperatorSandbox, create_operator_token
-from e2e.run_recorder import read_audit_log
-from e2e.servers.api import Api, ApiError, Object, conditions
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
 from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.testing.audit_log import unneeded_permissions
+from tests.e2e.operator_sandbox import OPERATOR, TIMEOUT, OperatorSandbox, create_operator_token
+from tests.e2e.run_recorder import read_audit_log
+from tests.e2e.servers.api import Api, ApiError, Object, conditions
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
 
 pytestmark = pytest.mark.e2e
 

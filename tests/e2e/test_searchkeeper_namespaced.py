@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from e2e.operator_sandbox import OperatorSandbox
-from e2e.servers.api import Object
-from operator_manifests import rbac
+from tests.e2e.operator_sandbox import OperatorSandbox
+from tests.e2e.servers.api import Object
+from tests.support.searchkeeper.operator_manifests import rbac
 
 pytestmark = pytest.mark.e2e
 

@@ -9,10 +9,6 @@ from typing import Final
 
 import pytest
 
-from e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
-from e2e.servers.api import ApiError, Object, conditions
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.polling import wait_until
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.validation import spec_errors
 from searchkeeper.desired.apply import apply
@@ -22,6 +18,10 @@ from searchkeeper.desired.manifests import client_service, discovery_service, di
 from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Create, Manifest
 from searchkeeper.kubernetes.rest_mapping import resource_kind, resource_path
+from tests.e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
+from tests.e2e.servers.api import ApiError, Object, conditions
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.polling import wait_until
 
 pytestmark = pytest.mark.e2e
 

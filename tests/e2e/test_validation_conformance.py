@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from e2e.installed_crds import group_path, install_crds
-from e2e.servers.api import Api, ApiError, Object
-from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ROLES
 from searchkeeper.api.validation import schema_errors
 from searchkeeper.desired.quantities import is_less
+from tests.e2e.installed_crds import group_path, install_crds
+from tests.e2e.servers.api import Api, ApiError, Object
+from tests.e2e.servers.control_plane import ControlPlane
 
 GROUP = group_path("agreement")
 SEED = 20

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from mutation.child_processes import PYTEST, fork_child
-from mutation.mutants import Mutant
+from tests.mutation.child_processes import PYTEST, fork_child
+from tests.mutation.mutants import Mutant
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ from typing import Any, Final
 
 import pytest
 
-from mutation.baseline import Baseline, file_of
-from mutation.child_processes import BROKEN, PYTEST, fork_child, run_children
-from mutation.function_swap import Functions
-from mutation.mutants import Mutant
-from mutation.targets import name_of
+from tests.mutation.baseline import Baseline, file_of
+from tests.mutation.child_processes import BROKEN, PYTEST, fork_child, run_children
+from tests.mutation.function_swap import Functions
+from tests.mutation.mutants import Mutant
+from tests.mutation.targets import name_of
 
 #: Seconds of processor time for imports and collection, and bytes of memory.
 _STARTUP_TIME: Final = 20

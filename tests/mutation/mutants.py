@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from mutation.mutators import replacements
+from tests.mutation.mutators import replacements
 
 #: The path from the module to a node: fields, with the index if a field is a list.
 NodePath: TypeAlias = tuple[tuple[str, int | None], ...]

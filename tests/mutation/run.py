@@ -1,9 +1,9 @@
 """`make mutation`: mutation testing of everpath and searchkeeper.
 
-    python tests/mutation/run.py [--module heads]... [--sample 200 --seed 1]
-    python tests/mutation/run.py --again            run only the survivors of the last run
-    python tests/mutation/run.py --list-survivors   print the survivors of the last run, as in equivalent.txt
-    python tests/mutation/run.py --equivalents      print mutants of equivalent.txt that a test detects
+    python -m tests.mutation.run [--module heads]... [--sample 200 --seed 1]
+    python -m tests.mutation.run --again            run only the survivors of the last run
+    python -m tests.mutation.run --list-survivors   print the survivors of the last run, as in equivalent.txt
+    python -m tests.mutation.run --equivalents      print mutants of equivalent.txt that a test detects
 
 A mutant that no test detects shows behaviour without a test, or code without an effect. Mutants that behave
 like the original code cannot be detected; `equivalent.txt` lists them with the reason.
@@ -24,15 +24,13 @@ from pathlib import Path
 from typing import Final
 
 # Test this checkout, not an installed package.
-sys.path[:0] = [
-    str(Path(__file__).resolve().parents[2] / folder) for folder in ("operator", "tools", "tests")
-]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("operator", "tools", "")]
 
-from mutation import equivalents  # noqa: E402
-from mutation.baseline import Baseline, measure_baseline  # noqa: E402
-from mutation.mutant_runner import SURVIVING, Outcome, run_mutants  # noqa: E402
-from mutation.mutants import Mutant  # noqa: E402
-from mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
+from tests.mutation import equivalents  # noqa: E402
+from tests.mutation.baseline import Baseline, measure_baseline  # noqa: E402
+from tests.mutation.mutant_runner import SURVIVING, Outcome, run_mutants  # noqa: E402
+from tests.mutation.mutants import Mutant  # noqa: E402
+from tests.mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
 
 _LAST_SURVIVORS: Final = ROOT / ".cache" / "mutation.json"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mutation.mutants import Mutant, mutants
+from tests.mutation.mutants import Mutant, mutants
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _OPERATOR: Final = "searchkeeper"
@@ -54,35 +54,35 @@ GROUPS: Final = (
             "rules.waiver_rules",
         ),
         (
-            "tests/rules_graph",
-            "tests/rules_check",
-            "tests/rules_packages/test_single_bundle.py",
-            "tests/resolvers",
-            "tests/laws/test_graph_and_policies.py",
-            "tests/laws/test_opm_edits.py",
+            "tests/everpath/unit/rules/graph",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules/test_single_bundle.py",
+            "tests/everpath/unit/resolvers",
+            "tests/everpath/properties/test_graph_and_policies.py",
+            "tests/everpath/properties/test_opm_edits.py",
         ),
     ),
     Group(
         ("upgrade_path.hops", "upgrade_path.goals"),
         (
-            "tests/resolvers",
-            "tests/simulation",
-            # Not all of tests/paths: test_growth counts work, which tracing changes.
-            "tests/paths/test_every_catalog_path.py",
-            "tests/laws/test_simulation.py",
-            "tests/laws/test_paths.py",
+            "tests/everpath/unit/resolvers",
+            "tests/everpath/unit/simulate",
+            # Not all of tests/everpath/unit/paths: test_growth counts work, which tracing changes.
+            "tests/searchkeeper/scenarios/test_every_catalog_path.py",
+            "tests/everpath/properties/test_simulation.py",
+            "tests/everpath/properties/test_paths.py",
         ),
     ),
     Group(
         ("rules.fixes.edits", "rules.fixes.trials", "rules.fixes.conflicts", "rules.fixes.verify"),
         (
-            "tests/rules_graph",
-            "tests/rules_check/test_fixes.py",
-            "tests/rules_check/test_fix_conflicts.py",
-            "tests/rules_check/test_fix_trials.py",
+            "tests/everpath/unit/rules/graph",
+            "tests/everpath/unit/rules/fixes/test_fixes.py",
+            "tests/everpath/unit/rules/fixes/test_conflicts.py",
+            "tests/everpath/unit/rules/fixes/test_trials.py",
         ),
     ),
-    Group(("rules.lint", "rules.registry"), ("tests/rules_check",)),
+    Group(("rules.lint", "rules.registry"), ("tests/everpath/unit/rules",)),
     Group(
         (
             "rules.documents",
@@ -101,13 +101,13 @@ GROUPS: Final = (
             "go_types.properties",
         ),
         (
-            "tests/rules_documents",
-            "tests/rules_packages",
-            "tests/rules_bundles",
-            "tests/rules_deprecations",
-            "tests/rules_manifests",
-            "tests/rules_opm",
-            "tests/rules_check",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
+            "tests/everpath/unit/rules",
         ),
     ),
     Group(
@@ -120,9 +120,13 @@ GROUPS: Final = (
             "crd_upgrade_safety.upgrades",
             "rules.crd_upgrades",
         ),
-        ("tests/crds", "tests/laws/test_crds.py", "tests/rules_check/test_crd_upgrades.py"),
+        (
+            "tests/everpath/unit/crd_upgrade_safety",
+            "tests/everpath/properties/test_crds.py",
+            "tests/everpath/unit/rules/test_crd_upgrades.py",
+        ),
     ),
-    Group(("rules.opm_errors",), ("tests/rules_opm",)),
+    Group(("rules.opm_errors",), ("tests/everpath/unit/rules",)),
     Group(
         (
             "rules.kubernetes_names",
@@ -138,18 +142,18 @@ GROUPS: Final = (
             "rules.bundle.consistency",
         ),
         (
-            "tests/bundle_rules/test_alm_examples.py",
-            "tests/bundle_rules/test_operatorhub.py",
-            "tests/bundle_rules/test_layout.py",
-            "tests/bundle_rules/test_kubernetes_names.py",
-            "tests/bundle_rules/test_urls.py",
-            "tests/rules_packages/test_declarations.py",
-            "tests/bundle_rules/test_objects.py",
-            "tests/bundle_rules/test_package_manifests.py",
-            "tests/bundle_rules/test_good_practices.py",
-            "tests/bundle_rules/test_validators.py",
-            "tests/bundle_rules/test_manifest_access.py",
-            "tests/bundle_rules/test_consistency.py",
+            "tests/everpath/unit/rules/bundle/test_alm_examples.py",
+            "tests/everpath/unit/rules/bundle/test_operatorhub.py",
+            "tests/everpath/unit/rules/bundle/test_layout.py",
+            "tests/everpath/unit/rules/test_kubernetes_names.py",
+            "tests/everpath/unit/rules/bundle/test_urls.py",
+            "tests/everpath/unit/rules/test_declarations.py",
+            "tests/everpath/unit/rules/bundle/test_objects.py",
+            "tests/everpath/unit/rules/bundle/test_package_manifests.py",
+            "tests/everpath/unit/rules/bundle/test_good_practices.py",
+            "tests/everpath/unit/rules/bundle/test_validators.py",
+            "tests/everpath/unit/test_manifest_access.py",
+            "tests/everpath/unit/rules/bundle/test_consistency.py",
         ),
     ),
     Group(
@@ -161,22 +165,24 @@ GROUPS: Final = (
             "rules.bundle.removed_apis",
         ),
         (
-            "tests/bundle_rules/test_crd_serving.py",
-            "tests/bundle_rules/test_crds.py",
-            "tests/bundle_rules/test_csv.py",
-            "tests/bundle_rules/test_manifests.py",
-            "tests/bundle_rules/test_removed_apis.py",
+            "tests/everpath/unit/rules/bundle/test_crd_serving.py",
+            "tests/everpath/unit/rules/bundle/test_crds.py",
+            "tests/everpath/unit/rules/bundle/test_csv.py",
+            "tests/everpath/unit/rules/bundle/test_manifests.py",
+            "tests/everpath/unit/rules/bundle/test_removed_apis.py",
         ),
     ),
-    Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
+    Group(
+        ("versions",), ("tests/everpath/unit/versions", "tests/everpath/properties/test_versions_order.py")
+    ),
     Group(
         ("ranges._hazards",),
         (
-            "tests/ranges/test_hazards.py",
-            "tests/ranges/test_errors.py",
-            "tests/ranges/test_explain.py",
-            "tests/ranges/test_panics.py",
-            "tests/laws/test_ranges_evaluation.py",
+            "tests/everpath/unit/ranges/test_hazards.py",
+            "tests/everpath/unit/ranges/test_errors.py",
+            "tests/everpath/unit/ranges/test_explain.py",
+            "tests/everpath/unit/ranges/test_panics.py",
+            "tests/everpath/properties/test_ranges_evaluation.py",
         ),
     ),
     Group(
@@ -189,7 +195,7 @@ GROUPS: Final = (
             "bundlegen.permissions",
             "bundlegen.webhooks",
         ),
-        ("tests/packaging",),
+        ("tests/everpath/unit/bundlegen",),
     ),
     Group(
         (
@@ -201,20 +207,22 @@ GROUPS: Final = (
             "releases.model",
         ),
         (
-            "tests/releases/test_bundle_edges.py",
-            "tests/releases/test_checks.py",
-            "tests/releases/test_release_plan.py",
-            "tests/releases/test_edges.py",
-            "tests/releases/test_reading.py",
-            "tests/releases/test_reconstruction.py",
-            "tests/releases/test_source.py",
-            "tests/laws/test_releases.py",
+            "tests/everpath/unit/releases/test_bundle_edges.py",
+            "tests/everpath/unit/releases/test_checks.py",
+            "tests/everpath/unit/releases/test_release_plan.py",
+            "tests/everpath/unit/releases/test_edges.py",
+            "tests/everpath/unit/loaders/releases/test_parser.py",
+            "tests/everpath/unit/releases/test_reconstruction.py",
+            "tests/everpath/unit/releases/test_source.py",
+            "tests/everpath/properties/test_releases.py",
         ),
     ),
-    Group(_operator_modules("planner"), ("tests/planner",)),
-    Group(_operator_modules("upgrade"), ("tests/upgrade",)),
-    Group(_operator_modules("reconcilers"), ("tests/reconcilers",)),
-    Group((f"{_OPERATOR}.reconcile",), ("tests/reconcilers", "tests/stories")),
+    Group(_operator_modules("planner"), ("tests/searchkeeper/unit/planner",)),
+    Group(_operator_modules("upgrade"), ("tests/searchkeeper/unit/upgrade",)),
+    Group(_operator_modules("reconcilers"), ("tests/searchkeeper/unit/reconcilers",)),
+    Group(
+        (f"{_OPERATOR}.reconcile",), ("tests/searchkeeper/unit/reconcilers", "tests/searchkeeper/scenarios")
+    ),
 )
 
 ALL: Final = tuple(module for group in GROUPS for module in group.modules)

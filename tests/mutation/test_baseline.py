@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mutation.baseline import measure_baseline
+from tests.mutation.baseline import measure_baseline
 
 MODULE = """
 from functools import lru_cache

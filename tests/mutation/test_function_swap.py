@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from mutation.function_swap import Functions
+from tests.mutation.function_swap import Functions
 
 _SOURCE = """
 from functools import cache

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from mutation import equivalents
-from mutation.mutants import Mutant, mutants, statements
-from mutation.targets import ALL, GROUPS, ROOT, path_of
+from tests.mutation import equivalents
+from tests.mutation.mutants import Mutant, mutants, statements
+from tests.mutation.targets import ALL, GROUPS, ROOT, path_of
 
 
 def mutants_in(source: str) -> list[Mutant]:

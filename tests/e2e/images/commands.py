@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from commandline import ROOT
-from e2e.images.image_tools import program
+from tests.e2e.images.image_tools import program
+from tests.support.commandline import ROOT
 
 
 def run_command(

@@ -17,10 +17,10 @@ from os import killpg
 from pathlib import Path
 from typing import Any, Final
 
-from e2e.images.image_tools import program
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import Process, start_process
+from tests.e2e.images.image_tools import program
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import Process, start_process
 
 #: The user `ann` with the password `secret`. The registry accepts only bcrypt.
 _USERS: Final = "ann:$2b$04$OaEpIRQwyt2AsZQe5w8XFe7XaTIYYHSbUmbxNm76mqcopZZvYI0TG\n"

@@ -9,15 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from catalogs import write_fbc
-from e2e.images.commands import everpath
-from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_registry
 from everpath.errors import Unreachable
 from everpath.oci.descriptors import Image
 from everpath.oci.references import Reference
 from everpath.oci.registry import RegistryOptions, push_image
-from image_samples import image_with_layers, special_member, tar_with_files, tar_with_members
-from small_images import last_layer, small_image
+from tests.e2e.images.commands import everpath
+from tests.e2e.images.docker_registry import DockerRegistry, blob_storage, docker_registry
+from tests.support.everpath.catalogs import write_fbc
+from tests.support.everpath.image_samples import (
+    image_with_layers,
+    special_member,
+    tar_with_files,
+    tar_with_members,
+)
+from tests.support.everpath.small_images import last_layer, small_image
 
 pytestmark = [
     pytest.mark.e2e,

@@ -10,14 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from bundles import write
-from commandline import ROOT
-from e2e.images.docker_registry import docker_registry
-from e2e.images.image_tools import inspect_image, program, run_tool
-from e2e.servers.binaries import Binaries
-from e2e.servers.grpc_catalogs import is_listening
-from e2e.servers.loopback import free_ports
-from e2e.servers.polling import wait_until
 from everpath.cli.entry_point import run
 from everpath.oci.build import ImageSpec, build_image
 from everpath.oci.descriptors import Platform
@@ -26,7 +18,15 @@ from everpath.oci.layouts import open_layout, write_layout
 from everpath.oci.oci_archives import open_oci_archive
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
-from image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
+from tests.e2e.images.docker_registry import docker_registry
+from tests.e2e.images.image_tools import inspect_image, program, run_tool
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.grpc_catalogs import is_listening
+from tests.e2e.servers.loopback import free_ports
+from tests.e2e.servers.polling import wait_until
+from tests.support.commandline import ROOT
+from tests.support.everpath.bundles import write
+from tests.support.everpath.image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 pytestmark = pytest.mark.e2e
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from bundle_folders import good_bundle, lay_out
-from catalogs import write_fbc
-from e2e.images.commands import everpath, run_command, skopeo
-from e2e.images.docker_registry import DockerRegistry, docker_registry
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
 from everpath.oci.registry import RegistryOptions, TransferProgress, push_image
 from everpath.oci.registry.options import RetryPolicy
-from registry_server import run_registry as fake_registry
-from small_images import last_layer, small_image
+from tests.e2e.images.commands import everpath, run_command, skopeo
+from tests.e2e.images.docker_registry import DockerRegistry, docker_registry
+from tests.support.everpath.bundle_folders import good_bundle, lay_out
+from tests.support.everpath.catalogs import write_fbc
+from tests.support.everpath.registry_server import run_registry as fake_registry
+from tests.support.everpath.small_images import last_layer, small_image
 
 pytestmark = [
     pytest.mark.e2e,

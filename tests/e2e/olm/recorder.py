@@ -12,10 +12,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-from e2e.olm.subscriptions import subscription_path
-from e2e.servers.api import Api, Object, conditions
-from e2e.servers.olm_v0 import GROUP, OlmV0
-from e2e.servers.watch import Watch, watch
+from tests.e2e.olm.subscriptions import subscription_path
+from tests.e2e.servers.api import Api, Object, conditions
+from tests.e2e.servers.olm_v0 import GROUP, OlmV0
+from tests.e2e.servers.watch import Watch, watch
 
 _V1ALPHA1: Final = f"{GROUP}/v1alpha1"
 # Seconds without an event after which OLM does not retry a failed resolution.

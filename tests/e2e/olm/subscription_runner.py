@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from e2e.olm.recorder import OlmRecorder
-from e2e.olm.subscriptions import (
+from tests.e2e.olm.recorder import OlmRecorder
+from tests.e2e.olm.subscriptions import (
     PredictedPaths,
     SubscriptionCase,
     create_subscription,
     delete_namespace,
     switch_channel,
 )
-from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.polling import WaitTimeoutError, wait_until
+from tests.e2e.servers.olm_v0 import OlmV0
+from tests.e2e.servers.polling import WaitTimeoutError, wait_until
 
 # All of them install the same CRDs. With more, OLM's updates of the CRDs conflict too often.
 _MAX_PARALLEL: Final = 10

@@ -20,10 +20,10 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Final
 
-from commandline import ROOT
-from e2e.servers.api import Api, Object
-from e2e.servers.olm_v0 import GLOBAL_NAMESPACE, GROUP
 from everpath.cli.entry_point import run
+from tests.e2e.servers.api import Api, Object
+from tests.e2e.servers.olm_v0 import GLOBAL_NAMESPACE, GROUP
+from tests.support.commandline import ROOT
 
 CATALOG: Final = ROOT / "catalog"
 PACKAGE: Final = "searchkeeper"

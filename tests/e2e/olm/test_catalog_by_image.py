@@ -11,15 +11,15 @@ from typing import Final
 import pytest
 
 import everpath
-from commandline import ROOT
-from e2e.images.docker_registry import DockerRegistry, docker_registry
-from e2e.olm.recorder import record_olm
-from e2e.olm.subscription_runner import SubscriptionRunner
-from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase
-from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.processes import WorkDir
-from e2e.servers.pulled_images import PulledImages
 from everpath.loaders.catalog_loader import load
+from tests.e2e.images.docker_registry import DockerRegistry, docker_registry
+from tests.e2e.olm.recorder import record_olm
+from tests.e2e.olm.subscription_runner import SubscriptionRunner
+from tests.e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase
+from tests.e2e.servers.olm_v0 import OlmV0
+from tests.e2e.servers.processes import WorkDir
+from tests.e2e.servers.pulled_images import PulledImages
+from tests.support.commandline import ROOT
 
 pytestmark = pytest.mark.e2e
 

@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import pytest
 
-from commandline import Answer
-from e2e.olm.subscriptions import CATALOG, PACKAGE
-from e2e.servers.api import ApiError, Object
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.grpc_catalogs import serve_with_everpath
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.olm_v0 import GROUP, OlmV0
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir
 from everpath.cli.entry_point import run
-from schemas import conforms
+from tests.e2e.olm.subscriptions import CATALOG, PACKAGE
+from tests.e2e.servers.api import ApiError, Object
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.grpc_catalogs import serve_with_everpath
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.olm_v0 import GROUP, OlmV0
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir
+from tests.support.commandline import Answer
+from tests.support.schemas import conforms
 
 pytestmark = pytest.mark.e2e
 

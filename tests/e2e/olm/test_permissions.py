@@ -7,14 +7,14 @@ from typing import Final
 
 import pytest
 
-from e2e.olm.subscriptions import CATALOG, PACKAGE
-from e2e.servers.api import Object
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.grpc_catalogs import serve_with_everpath
-from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir
 from everpath.cli.entry_point import run
+from tests.e2e.olm.subscriptions import CATALOG, PACKAGE
+from tests.e2e.servers.api import Object
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.grpc_catalogs import serve_with_everpath
+from tests.e2e.servers.olm_v0 import OlmV0
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir
 
 pytestmark = pytest.mark.e2e
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from e2e.olm.subscription_runner import ResolutionLog
+from tests.e2e.olm.subscription_runner import ResolutionLog
 
 START = 'time="…" level=info msg="resolving sources" id={} namespace={}\n'
 NO_UPDATE = 'time="…" level=info msg="no subscriptions were updated" id={} namespace={}\n'

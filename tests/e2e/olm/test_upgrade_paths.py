@@ -8,14 +8,14 @@ from typing import Final
 
 import pytest
 
-from e2e.olm.recorder import record_olm
-from e2e.olm.subscription_runner import SubscriptionRunner
-from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase
-from e2e.servers.binaries import Binaries
-from e2e.servers.grpc_catalogs import serve_with_everpath, serve_with_opm
-from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.processes import WorkDir
 from everpath.loaders.catalog_loader import load
+from tests.e2e.olm.recorder import record_olm
+from tests.e2e.olm.subscription_runner import SubscriptionRunner
+from tests.e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.grpc_catalogs import serve_with_everpath, serve_with_opm
+from tests.e2e.servers.olm_v0 import OlmV0
+from tests.e2e.servers.processes import WorkDir
 
 pytestmark = pytest.mark.e2e
 

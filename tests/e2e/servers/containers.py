@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from e2e.servers.api import Object
+from tests.e2e.servers.api import Object
 
 _REFERENCE: Final = re.compile(r"\$\((?P<name>[\w.-]+)\)")
 _KEYED: Final = re.compile(r"metadata\.(?P<map>annotations|labels)\['(?P<key>[^']+)'\]")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from e2e.servers.api import Api
-from e2e.servers.binaries import Binaries
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.probes import http_get
-from e2e.servers.processes import WorkDir, run_process
+from tests.e2e.servers.api import Api
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import WorkDir, run_process
 
 # The only user in the audit log.
 AUDITED_USER: Final = "system:serviceaccount:searchkeeper:searchkeeper"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from e2e.servers.binaries import Binaries
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.processes import Process, WorkDir, run_process
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.processes import Process, WorkDir, run_process
 
 _NAMESPACE: Final = "controllers-ready"
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import yaml
 
-from e2e.servers.api import Api, conditions
-from e2e.servers.polling import wait_until
+from tests.e2e.servers.api import Api, conditions
+from tests.e2e.servers.polling import wait_until
 
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

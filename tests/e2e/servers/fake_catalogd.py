@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from e2e.servers.loopback import HOST
+from tests.e2e.servers.loopback import HOST
 
 
 class FakeCatalogd:

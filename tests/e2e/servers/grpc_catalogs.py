@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import everpath
-from e2e.servers.binaries import Binaries
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.processes import WorkDir, run_process
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.processes import WorkDir, run_process
 
 
 @contextmanager

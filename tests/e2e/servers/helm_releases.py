@@ -12,7 +12,7 @@ import base64
 import gzip
 import json
 
-from e2e.servers.api import Object
+from tests.e2e.servers.api import Object
 
 
 def installed_release(extension: str, bundle: str, version: str) -> Object:

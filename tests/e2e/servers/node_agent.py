@@ -12,13 +12,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from e2e.servers.api import ApiError, Object, conditions
-from e2e.servers.containers import Images
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.pod_runner import PodRunner
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import WorkDir
-from e2e.servers.watch import Watch, watch
+from tests.e2e.servers.api import ApiError, Object, conditions
+from tests.e2e.servers.containers import Images
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.pod_runner import PodRunner
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import WorkDir
+from tests.e2e.servers.watch import Watch, watch
 
 _NAME: Final = "node-agent"
 _LABELS: Final = {

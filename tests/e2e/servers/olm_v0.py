@@ -12,17 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from e2e.servers.api import Api, Object
-from e2e.servers.binaries import Binaries
-from e2e.servers.containers import Container, Execution, Exited, Program
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.crds import create_crds
-from e2e.servers.grpc_catalogs import is_listening
-from e2e.servers.loopback import free_ports
-from e2e.servers.node_agent import NodeAgent
-from e2e.servers.polling import wait_until
-from e2e.servers.processes import Process, WorkDir, run_process
-from e2e.servers.service_proxy import service_proxy
+from tests.e2e.servers.api import Api, Object
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.containers import Container, Execution, Exited, Program
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.crds import create_crds
+from tests.e2e.servers.grpc_catalogs import is_listening
+from tests.e2e.servers.loopback import free_ports
+from tests.e2e.servers.node_agent import NodeAgent
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.processes import Process, WorkDir, run_process
+from tests.e2e.servers.service_proxy import service_proxy
 
 GLOBAL_NAMESPACE: Final = "olm"
 """The namespace whose CatalogSources are visible in all namespaces."""

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from e2e.servers.api import Api, Object, conditions
-from e2e.servers.binaries import Binaries
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.crds import create_crds
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import wait_until
-from e2e.servers.probes import http_get
-from e2e.servers.processes import Process, WorkDir, run_process
+from tests.e2e.servers.api import Api, Object, conditions
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.crds import create_crds
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import Process, WorkDir, run_process
 
 _NAMESPACE: Final = "olmv1-system"
 _SERVICE_ACCOUNT: Final = "installer"

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from e2e.servers.binaries import NotAvailableError
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import wait_until
-from e2e.servers.probes import http_get
-from e2e.servers.processes import Process, WorkDir, start_process
+from tests.e2e.servers.binaries import NotAvailableError
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import Process, WorkDir, start_process
 
 JAVA: Final = "java-21.0.8.2"
 _JVM_OPTIONS: Final = "-Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch"

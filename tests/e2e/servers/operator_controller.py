@@ -16,16 +16,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from e2e.servers.api import Api, ApiError, Object, conditions
-from e2e.servers.binaries import Binaries
-from e2e.servers.control_plane import ControlPlane
-from e2e.servers.crds import create_crds
-from e2e.servers.fake_catalogd import FakeCatalogd, fake_catalogd
-from e2e.servers.helm_releases import installed_release, release_name
-from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import wait_until
-from e2e.servers.probes import http_get
-from e2e.servers.processes import Process, WorkDir, run_process
+from tests.e2e.servers.api import Api, ApiError, Object, conditions
+from tests.e2e.servers.binaries import Binaries
+from tests.e2e.servers.control_plane import ControlPlane
+from tests.e2e.servers.crds import create_crds
+from tests.e2e.servers.fake_catalogd import FakeCatalogd, fake_catalogd
+from tests.e2e.servers.helm_releases import installed_release, release_name
+from tests.e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.probes import http_get
+from tests.e2e.servers.processes import Process, WorkDir, run_process
 
 _NAMESPACE: Final = "olmv1-system"
 _ACCOUNT: Final = "installer"

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from e2e.servers.api import Object
-from e2e.servers.containers import Container, Execution, Exited, Images, NoProcess, Program, always
-from e2e.servers.processes import Process, log_tail, start_process
+from tests.e2e.servers.api import Object
+from tests.e2e.servers.containers import Container, Execution, Exited, Images, NoProcess, Program, always
+from tests.e2e.servers.processes import Process, log_tail, start_process
 
 _POLL_INTERVAL: Final = 0.05
 _FIRST_BACKOFF: Final = 0.5

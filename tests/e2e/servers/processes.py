@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from e2e.servers.polling import WaitTimeoutError, wait_until
+from tests.e2e.servers.polling import WaitTimeoutError, wait_until
 
 _LOG_TAIL_LINES: Final = 40
 _REQUIRED_SPACE: Final = 2 * 2**30

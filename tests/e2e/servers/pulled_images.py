@@ -8,8 +8,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-from e2e.servers.containers import Container, Execution
-from e2e.servers.olm_v0 import catalog_copy_program, copy_bundle
+from tests.e2e.servers.containers import Container, Execution
+from tests.e2e.servers.olm_v0 import catalog_copy_program, copy_bundle
 
 
 class PulledImages:

@@ -16,9 +16,9 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from typing import Final
 
-from e2e.servers.api import Api, ApiError
-from e2e.servers.loopback import HOST
-from e2e.servers.node_agent import NodeAgent
+from tests.e2e.servers.api import Api, ApiError
+from tests.e2e.servers.loopback import HOST
+from tests.e2e.servers.node_agent import NodeAgent
 
 _VERSION: Final = 5
 _CONNECT: Final = 1

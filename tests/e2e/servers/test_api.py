@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from e2e.servers.api import conditions
+from tests.e2e.servers.api import conditions
 
 
 @pytest.mark.parametrize("manifest", [{}, {"status": {}}, {"status": {"conditions": None}}])

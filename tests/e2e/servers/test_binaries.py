@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.servers.binaries import Binaries, NotAvailableError
+from tests.e2e.servers.binaries import Binaries, NotAvailableError
 
 
 def test_error_says_how_to_install_the_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,10 +11,18 @@ from typing import Final
 
 import pytest
 
-from e2e.servers.api import Object
-from e2e.servers.containers import Container, Execution, Exited, ImageHandler, Images, NoProcess, Program
-from e2e.servers.pod_runner import PodRunner
-from e2e.servers.polling import wait_until
+from tests.e2e.servers.api import Object
+from tests.e2e.servers.containers import (
+    Container,
+    Execution,
+    Exited,
+    ImageHandler,
+    Images,
+    NoProcess,
+    Program,
+)
+from tests.e2e.servers.pod_runner import PodRunner
+from tests.e2e.servers.polling import wait_until
 
 # Seconds; longer than the termination of any pod.
 _TIMEOUT: Final = 60.0

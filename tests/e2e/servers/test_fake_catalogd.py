@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from e2e.servers.fake_catalogd import fake_catalogd
-from e2e.servers.probes import http_get
+from tests.e2e.servers.fake_catalogd import fake_catalogd
+from tests.e2e.servers.probes import http_get
 
 
 def test_catalog_is_served_at_its_url_and_recorded_as_fetched() -> None:

@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "real-parts"
-PATIENTLY = Path(__file__).parents[2] / "peers" / "patiently.sh"
+PATIENTLY = Path(__file__).parents[2] / "support" / "peers" / "patiently.sh"
 
 
 @pytest.fixture

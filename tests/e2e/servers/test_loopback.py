@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from e2e.servers.loopback import HOST, free_ports
+from tests.e2e.servers.loopback import HOST, free_ports
 
 
 def test_free_ports_are_distinct_and_unused() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.servers.polling import WaitTimeoutError, wait_until
-from e2e.servers.processes import ProcessError, WorkDir, create_work_dir, run_process
+from tests.e2e.servers.polling import WaitTimeoutError, wait_until
+from tests.e2e.servers.processes import ProcessError, WorkDir, create_work_dir, run_process
 
 pytestmark = pytest.mark.skipif(
     shutil.which("setpriv") is None, reason="there is no setpriv (util-linux) here"
@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 SCRIPT = """
 import signal, sys, time
 from pathlib import Path
-from e2e.servers.processes import create_work_dir, run_process
+from tests.e2e.servers.processes import create_work_dir, run_process
 for each in (signal.SIGINT, signal.SIGTERM):
     # A process in the background of a shell script ignores SIGINT, and so do its children.
     signal.signal(each, signal.default_int_handler)

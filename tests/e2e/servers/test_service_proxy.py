@@ -9,8 +9,8 @@ from threading import Thread
 
 import pytest
 
-from e2e.servers.loopback import HOST
-from e2e.servers.service_proxy import socks_server
+from tests.e2e.servers.loopback import HOST
+from tests.e2e.servers.service_proxy import socks_server
 
 GREETING = bytes((5, 1, 0))
 

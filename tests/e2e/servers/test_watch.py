@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from e2e.servers.api import Api, ApiError, Object
-from e2e.servers.polling import wait_until
-from e2e.servers.watch import Watch, watch
+from tests.e2e.servers.api import Api, ApiError, Object
+from tests.e2e.servers.polling import wait_until
+from tests.e2e.servers.watch import Watch, watch
 
 POOL: Object = {"metadata": {"name": "logs-data", "resourceVersion": "2"}}
 

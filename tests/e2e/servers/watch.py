@@ -11,7 +11,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Final, TypeAlias
 
-from e2e.servers.api import Api, ApiError, Object
+from tests.e2e.servers.api import Api, ApiError, Object
 
 _PAUSE: Final = 0.05
 
