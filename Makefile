@@ -12,10 +12,10 @@ endif
 PYTEST ?= -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format generate bench conformance e2e mutation docs docs-check clean
+.PHONY: help run test test-all test-exhaustive lint format generate bench conformance e2e mutation docs docs-check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 # .ready contains the path of the checkout, so that a moved or copied checkout is set up again.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
@@ -28,8 +28,13 @@ run: $(READY) ## show a finding with its fix (examples/01-first-finding), then u
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/01-first-finding/run.sh
 	@printf '\n$$ searchkeeper run --embedded\n'; $(BIN)/searchkeeper run --embedded
 
-test: $(READY) ## run the tests (PYTEST='-k fork -x' runs a part of them)
-	$(BIN)/python -m pytest $(PYTEST)
+test: $(READY) ## run the tests that every change needs, some minutes (PYTEST='-k fork -x' runs a part of them)
+	$(BIN)/python -m pytest --tier default $(PYTEST)
+
+test-all: test test-exhaustive ## run all tests that need no Go: make test, then make test-exhaustive
+
+test-exhaustive: $(READY) ## run what make test leaves out: every path and fault, all examples of properties, corpus, browser
+	$(BIN)/python -m pytest --tier exhaustive $(PYTEST)
 
 lint: $(READY) ## run ruff, mypy --strict and the import contracts; check that generated files and docs are up to date
 	$(BIN)/python -m ruff check
@@ -64,15 +69,15 @@ docs: $(READY) ## run the commands in the docs and insert their output, write th
 bench: $(READY) ## measure speed and memory, and compare them with opm if it is installed
 	$(BIN)/python -m tests.bench.run
 
-conformance: $(READY) ## compare everpath with the real code of opm and OLM (needs Go)
-	@command -v go >/dev/null || { echo 'make conformance builds opm and OLM, which needs go' >&2; exit 1; }
-	oracle=$$(tests/everpath/conformance/oracle/build.sh) && oracle_v1=$$(tests/everpath/conformance/oracle_v1/build.sh) && opm=$$(tests/support/peers/build.sh opm) && \
-	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/everpath/conformance
+conformance: $(READY) ## compare everpath with the real code of opm and OLM, and render our chart with Helm (needs Go)
+	@command -v go >/dev/null || { echo 'make conformance builds opm, OLM and Helm, which needs go' >&2; exit 1; }
+	oracle=$$(tests/everpath/conformance/oracle/build.sh) && oracle_v1=$$(tests/everpath/conformance/oracle_v1/build.sh) && opm=$$(tests/support/peers/build.sh opm) && helm=$$(tests/support/peers/build.sh helm) && \
+	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm EVERPATH_HELM=$$helm $(BIN)/python -m pytest --tier conformance $(PYTEST)
 
 e2e: $(READY) ## end-to-end tests with real OLM, our operator, OpenSearch and an API server (needs Go, etcd; Maven for OpenSearch)
 	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm, which needs go' >&2; exit 1; }
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server, which needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
-	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
+	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest --tier e2e -n 0 tests/e2e
 
 mutation: $(READY) ## change the rules and the operator slightly, and check that a test fails (hours)
 	$(BIN)/python -m tests.mutation.run

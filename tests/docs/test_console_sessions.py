@@ -12,6 +12,7 @@ from console import ROOT, Session, Step, pages, play, sessions
 SHOWN = [session for page in pages() for session in sessions(page)]
 
 
+@pytest.mark.exhaustive(keep=8)
 @pytest.mark.parametrize("session", SHOWN, ids=lambda s: f"{s.page.relative_to(ROOT)}:{s.line}")
 def test_session_prints_the_output_on_the_page(session: Session) -> None:
     assert play(session) == session.steps, "`make docs` writes the present output"

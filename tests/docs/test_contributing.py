@@ -84,7 +84,7 @@ def test_shown_folders_of_the_operator_exist() -> None:
             package = ROOT / "operator/searchkeeper" / name
             assert package.is_dir() or package.with_suffix(".py").is_file(), name
         for name in re.findall(r"`([\w/.]+)`", folders):
-            assert (ROOT / "tests" / name).exists(), name
+            assert (ROOT / "tests/searchkeeper" / name).exists(), name
     for row in tests.splitlines()[2:]:
         for name in re.findall(r"`([\w/.]+)`", row.split(" | ")[0]):
             assert (ROOT / "tests" / name).exists(), name

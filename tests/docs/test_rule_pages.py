@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -68,11 +67,9 @@ def test_the_waiver_is_for_the_rule_and_has_a_reason(rule: Rule) -> None:
         assert waiver["reason"]
 
 
+@pytest.mark.conformance
 @every_rule
-def test_opm_accepts_or_rejects_as_the_page_says(rule: Rule, tmp_path: Path) -> None:
-    opm = os.environ.get("EVERPATH_OPM")
-    if not opm:
-        pytest.skip("EVERPATH_OPM does not name an opm")
+def test_opm_accepts_or_rejects_as_the_page_says(rule: Rule, tmp_path: Path, opm: str) -> None:
     page = read_page(RULES / f"{rule.id}.md")
     if page.opinion.word == "not asked":
         pytest.skip("opm reads no input of this kind")

@@ -13,6 +13,8 @@ from tests.e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
 from tests.e2e.servers.api import Api, ApiError, Object, conditions
 from tests.e2e.servers.control_plane import ControlPlane
 
+pytestmark = pytest.mark.e2e
+
 NAMESPACE = "crds"
 GROUP = group_path(NAMESPACE)
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}

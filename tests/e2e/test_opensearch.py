@@ -28,7 +28,7 @@ from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, 
 from tests.e2e.servers.polling import wait_until
 from tests.e2e.servers.processes import WorkDir, create_work_dir, log_tail
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 
 @dataclass

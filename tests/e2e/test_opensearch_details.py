@@ -27,7 +27,7 @@ from tests.e2e.servers.opensearch import (
 from tests.e2e.servers.polling import wait_until
 from tests.e2e.servers.processes import create_work_dir
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 NODE = "logs-data-0"
 CALL = TakeSnapshot("nightly", "first")

@@ -24,7 +24,7 @@ from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, 
 from tests.e2e.servers.polling import wait_until
 from tests.e2e.servers.processes import create_work_dir
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 NAMES = ("logs-both-0", "logs-both-1", "logs-both-2")
 # The last one removes an entry that does not exist.

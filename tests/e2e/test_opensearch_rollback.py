@@ -22,7 +22,7 @@ from tests.e2e.opensearch_scenario import (
 from tests.e2e.servers.opensearch import DownloadOpenSearch, opensearch_cluster
 from tests.e2e.servers.processes import create_work_dir
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 
 @dataclass

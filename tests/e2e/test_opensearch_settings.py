@@ -37,7 +37,7 @@ from tests.support.certificates import self_signed
 from tests.support.searchkeeper.stock_image import HOME as IMAGE_HOME
 from tests.support.searchkeeper.stock_image import settings
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 OLD, NEW, SECURED = "2.19.4", "3.4.0", "2.19.4-secured"
 POOLS = {"nodes": ("cluster_manager", "data"), "front": ("coordinating",)}

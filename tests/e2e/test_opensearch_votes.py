@@ -16,7 +16,7 @@ from tests.e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, 
 from tests.e2e.servers.polling import wait_until
 from tests.e2e.servers.processes import create_work_dir
 
-pytestmark = pytest.mark.xdist_group("opensearch")
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("opensearch")]
 
 REMAINING, REMOVED = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
 

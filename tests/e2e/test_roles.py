@@ -12,6 +12,8 @@ from tests.e2e.servers.control_plane import ControlPlane
 from tests.e2e.servers.polling import wait_until
 from tests.support.searchkeeper.operator_manifests import rbac
 
+pytestmark = pytest.mark.e2e
+
 NAMESPACE = "roles"
 PATHS = {
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",

@@ -21,6 +21,8 @@ from tests.e2e.installed_crds import group_path, install_crds
 from tests.e2e.servers.api import Api, ApiError, Object
 from tests.e2e.servers.control_plane import ControlPlane
 
+pytestmark = pytest.mark.e2e
+
 GROUP = group_path("agreement")
 SEED = 20
 CREATED, CHANGED = 600, 200

@@ -16,7 +16,7 @@ PATIENTLY = Path(__file__).parents[2] / "support" / "peers" / "patiently.sh"
 def programs(tmp_path: Path) -> Path:
     """A folder that is the whole PATH. It has a shell and all required programs except etcd."""
     (tmp_path / "sh").symlink_to(which("sh") or pytest.skip("there is no sh here"))
-    for name in ("setpriv", "docker-registry", "skopeo", "umoci"):
+    for name in ("setpriv", "docker-registry", "skopeo", "umoci", "chromium", "dot"):
         add(tmp_path, name, "")
     return tmp_path
 

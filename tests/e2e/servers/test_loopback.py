@@ -21,5 +21,5 @@ def test_used_port_is_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as listener:
         listener.bind((HOST, 0))
         port = listener.getsockname()[1]
-        monkeypatch.setattr("e2e.servers.loopback._PORTS", range(port, port + 2))
+        monkeypatch.setattr("tests.e2e.servers.loopback._PORTS", range(port, port + 2))
         assert port not in free_ports(1)

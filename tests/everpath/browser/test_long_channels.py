@@ -8,7 +8,7 @@ from tests.everpath.browser.forked import FORKED, LIT
 from tests.support.chromium import Opened
 from tests.support.everpath.channel_drawings import scenes_of, without_findings
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def test_a_channel_of_three_hundred_starts_at_its_head_and_has_an_overview(opened: Opened) -> None:

@@ -12,7 +12,7 @@ from tests.everpath.browser.forked import FORKED, LIT
 from tests.support.chromium import Opened
 from tests.support.everpath.channel_drawings import HOSTILE, hostile_scenes, scenes_of, twins
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def test_page_from_a_file_sends_no_request_and_has_no_error(opened: Opened) -> None:

@@ -8,7 +8,7 @@ from tests.everpath.browser.forked import FORKED
 from tests.support.chromium import Opened
 from tests.support.everpath.channel_drawings import scenes_of
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def test_page_can_be_printed(opened: Opened) -> None:

@@ -10,7 +10,7 @@ from tests.everpath.browser.forked import FORKED, LIT
 from tests.support.chromium import Browser, Opened
 from tests.support.everpath.channel_drawings import scenes_of
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def contrast(one: str, other: str) -> float:

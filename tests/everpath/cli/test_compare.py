@@ -143,6 +143,7 @@ def test_name_that_contains_more_is_not_taken_for_an_abbreviated_list(everpath: 
     assert "abbreviated" not in answer.out
 
 
+@pytest.mark.exhaustive
 def test_long_lists_are_abbreviated_and_json_has_all(everpath: Everpath) -> None:
     names = [f"op.v1.0.{n}" for n in range(60)]
     chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))
@@ -159,6 +160,7 @@ def test_long_lists_are_abbreviated_and_json_has_all(everpath: Everpath) -> None
     assert len(first["installed"]) == len(first["fixEntries"][0]["skips"]) == 59
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("output", ["text", "github"])
 def test_long_error_messages_of_olm_are_truncated_and_json_has_all(everpath: Everpath, output: str) -> None:
     names = [f"op.v1.0.{n}" for n in range(200)]

@@ -59,6 +59,7 @@ def offered(environment: dict[str, str], *words: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("bash") is None, reason="this system has no bash")
 def test_bash_completes_commands_options_and_values(installed: dict[str, str]) -> None:
     assert offered(installed, "val") == ["validate-graph"]
@@ -78,6 +79,7 @@ def items(process: Process, *words: str) -> list[str]:
     return [found.partition(",")[2] for found in answer.stdout.splitlines() if found]
 
 
+@pytest.mark.exhaustive
 def test_rules_are_completed_by_id_and_name(process: Process) -> None:
     assert items(process, "rules", "EP90") == ["EP901", "EP902"]
     assert items(process, "rules", "hidden-c") == ["hidden-cycle"]
@@ -85,6 +87,7 @@ def test_rules_are_completed_by_id_and_name(process: Process) -> None:
         assert items(process, "validate-graph", option, "fork,EP90") == ["fork,EP901", "fork,EP902"]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(
     "words",
     [("validate-graph", "{}"), ("list", "bundles", "{}"), ("range", "explain", "1.x", "--in", "{}")],

@@ -138,6 +138,7 @@ def test_leftovers_beside_the_catalog_are_deleted(everpath: Everpath, project: P
     assert own.exists()
 
 
+@pytest.mark.exhaustive
 def test_a_release_killed_at_any_step_is_completed_by_generate(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +166,7 @@ def test_a_release_killed_at_any_step_is_completed_by_generate(
     pytest.fail("there are no more steps than that")
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_at_any_step_rolls_the_release_back(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -111,10 +110,8 @@ def test_a_scaffolded_project_is_released_without_editing(everpath: Everpath, he
     assert [test["labels"]["suite"] for test in tests] == ["basic", "olm"]
 
 
-def test_opm_accepts_the_bundle_of_an_operator_sdk_project(everpath: Everpath, here: Path) -> None:
-    opm = os.environ.get("EVERPATH_OPM")
-    if not opm:
-        pytest.skip("EVERPATH_OPM does not name an opm")
+@pytest.mark.conformance
+def test_opm_accepts_the_bundle_of_an_operator_sdk_project(everpath: Everpath, here: Path, opm: str) -> None:
     write_project(here)
     assert everpath("init").code == 0
     assert everpath("release", "0.0.1", "-q").code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -67,10 +66,8 @@ def test_the_next_command_is_printed_quoted_after_writing(
     assert everpath("migrate", "m", "quiet", "--quiet").out == ""
 
 
-def test_opm_accepts_the_output(everpath: Everpath, here: Path) -> None:
-    opm = os.environ.get("EVERPATH_OPM")
-    if not opm:
-        pytest.skip("EVERPATH_OPM does not name an opm")
+@pytest.mark.conformance
+def test_opm_accepts_the_output(everpath: Everpath, here: Path, opm: str) -> None:
     assert everpath("migrate", str(EXAMPLE), "new").code == 0
     done = subprocess.run([opm, "validate", "new/catalog"], cwd=here, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -296,6 +296,7 @@ def test_thorough_loading_has_the_same_findings(everpath: Everpath, here: Path) 
     )
 
 
+@pytest.mark.exhaustive
 def test_same_input_gives_the_same_bytes(process: Callable[..., CompletedProcess[str]], here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     runs = {process("validate-graph", "-o", "json", PYTHONHASHSEED=str(seed)).stdout for seed in (1, 2, 3)}
@@ -414,6 +415,7 @@ def test_closed_standard_output_is_a_usage_error(
     assert (answer.code, answer.err) == (2, "error: cannot write to standard output: it is closed\n")
 
 
+@pytest.mark.exhaustive
 def test_ascii_terminal_gets_ascii_and_json_is_utf8(
     process: Callable[..., CompletedProcess[str]], here: Path
 ) -> None:

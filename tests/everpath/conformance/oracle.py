@@ -1,4 +1,4 @@
-"""The oracle: a program with the code of opm, OLM v0 and blang, which answers JSON lines (`tests/everpath/conformance/oracle`).
+"""The oracle in the folder beside: the code of opm, OLM v0 and blang, which answers JSON lines.
 
 Questions can be sent one at a time or as a stream, also mixed. Answers come in the order of the questions,
 and each is kept until its caller reads it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -45,14 +44,6 @@ _UNORDERED = {
     "GetChannelEntriesThatProvide",
     "GetLatestChannelEntriesThatProvide",
 }
-
-
-@pytest.fixture(scope="session")
-def opm() -> str:
-    program = os.environ.get("EVERPATH_OPM")
-    if not program:
-        pytest.skip("EVERPATH_OPM does not name an opm; `make conformance` builds it (needs Go)")
-    return program
 
 
 def _comparable(ask: Call, answer: list[Any] | CallError) -> object:

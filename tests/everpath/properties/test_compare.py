@@ -25,13 +25,14 @@ from everpath.upgrade_path.path import UpgradePath
 from everpath.versions import parse as parse_version
 from tests.support.everpath.graphs import channel_graph
 from tests.support.everpath.strategies import drawings
+from tests.support.tiers import examples
 
 RESOLVERS: tuple[ResolverName, ...] = ("v0", "v1")
 WHERE = ("p", "stable")
 REGRESSIONS = (ChangeKind.STRANDED, ChangeKind.FAILING)
 
 # Each example is two channels and a trial for every edit between them.
-FEW = settings(max_examples=50)
+FEW = settings(max_examples=examples(50))
 
 
 @st.composite
@@ -152,7 +153,7 @@ def test_hops_without_channels_are_those_of_a_cluster_extension_without_channels
 
 
 @given(edited(), edited())
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_regressions_without_channels_have_edits_and_a_fix(
     one: tuple[str, str], other: tuple[str, str]
 ) -> None:

@@ -14,6 +14,7 @@ from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_
 from everpath.versions import parse
 from tests.support.everpath.bundles import csv, write
 from tests.support.everpath.package_manifests import crd, owning, package_file, tree
+from tests.support.tiers import examples
 
 _VERSIONS = ("0.1.0", "0.9.0", "0.10.0", "1.0.0-rc.1", "1.0.0", "1.0.1", "2.0.0")
 _CRDS = ("a.example.com", "b.example.com", "c.example.com")
@@ -54,7 +55,7 @@ class _Aside:
         return write(target, {name: folder.read(place) for name, place in moves.files.items()})
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(folders_of_versions())
 def test_flattening_keeps_every_csv_and_the_newest_of_every_crd(files: dict[str, str]) -> None:
     with TemporaryDirectory() as root:
@@ -72,7 +73,7 @@ def test_flattening_keeps_every_csv_and_the_newest_of_every_crd(files: dict[str,
         assert flat[name] == newest.encode()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(folders_of_versions())
 def test_nesting_a_flat_folder_and_flattening_it_changes_nothing(files: dict[str, str]) -> None:
     with TemporaryDirectory() as root:
@@ -82,7 +83,7 @@ def test_nesting_a_flat_folder_and_flattening_it_changes_nothing(files: dict[str
         assert tree(again) == tree(flat)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(folders_of_versions())
 def test_nesting_after_nesting_and_flattening_changes_nothing(files: dict[str, str]) -> None:
     with TemporaryDirectory() as root:

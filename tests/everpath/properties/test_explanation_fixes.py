@@ -15,6 +15,7 @@ from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from everpath.simulate import InstalledVersion, Scenario, simulate_package
 from everpath.upgrade_path.hops import PathEnd
 from tests.support.everpath.strategies import drawings
+from tests.support.tiers import examples
 
 #: The best first.
 ENDS = (PathEnd.HEAD, PathEnd.STRANDED, PathEnd.LOOP, PathEnd.ERROR)
@@ -45,7 +46,7 @@ def ends(
     return {(row.resolver, row.installed or ""): row.end for row in rows}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(drawings(), unknown_versions, resolvers)
 def test_proposed_fix_reaches_the_goal_and_leaves_no_version_worse_off(
     drawing: str, unknown: InstalledVersion, resolvers: tuple[ResolverName, ...]

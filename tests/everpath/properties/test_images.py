@@ -19,6 +19,7 @@ from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
 from tests.support.everpath.image_samples import files_in, image_with_layers, tar_with_members
+from tests.support.tiers import examples
 
 _NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=40
@@ -34,7 +35,7 @@ def _is_a_tree(files: dict[str, bytes]) -> bool:
 
 
 @given(_FILES.filter(_is_a_tree), _COMPRESSIONS, st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_what_is_packed_is_unpacked(
     files: dict[str, bytes], compression: Compression, is_docker: bool
 ) -> None:
@@ -79,7 +80,7 @@ def _members(draw: st.DrawFn) -> tuple[tarfile.TarInfo, bytes]:
 
 
 @given(st.lists(st.lists(_members(), max_size=5), min_size=1, max_size=3))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_no_layer_writes_outside_the_folder(
     layers: list[list[tuple[tarfile.TarInfo, bytes]]],
 ) -> None:
@@ -107,7 +108,7 @@ _WHOLE = build_layer(
     st.lists(st.tuples(st.integers(0, len(_WHOLE.data) - 1), st.integers(0, 255)), max_size=8),
     st.integers(0, len(_WHOLE.data)),
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_damaged_archive_is_unpacked_or_rejected(changes: list[tuple[int, int]], end: int) -> None:
     data = bytearray(_WHOLE.data)
     for at, value in changes:

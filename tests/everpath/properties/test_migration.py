@@ -13,6 +13,7 @@ from everpath.loaders.packagemanifest.migration import Migration
 from everpath.model import Catalog
 from tests.support.everpath.bundles import annotations_yaml, csv, write
 from tests.support.everpath.package_manifests import package_file, walks
+from tests.support.tiers import examples
 
 _VERSIONS = ("0.1.0", "0.9.0", "0.10.0", "1.0.0-rc.1", "1.0.0", "1.0.1")
 _NAMES = tuple(f"op.v{version}" for version in _VERSIONS)
@@ -34,7 +35,7 @@ def csvs(draw: st.DrawFn) -> dict[str, str]:
     return found
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(csvs(), st.data())
 def test_package_manifests(found: dict[str, str], data: st.DataObject) -> None:
     heads = data.draw(st.lists(st.sampled_from(sorted(found)), min_size=1, max_size=3))
@@ -46,7 +47,7 @@ def test_package_manifests(found: dict[str, str], data: st.DataObject) -> None:
     _check(files)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(csvs(), st.sampled_from(["replaces-mode", "semver-mode", "semver-skippatch"]), st.data())
 def test_bundles_of_a_repository(found: dict[str, str], mode: str, data: st.DataObject) -> None:
     files = {"ci.yaml": f"updateGraph: {mode}\n"}

@@ -14,6 +14,7 @@ from everpath.resolvers import opm
 from everpath.resolvers.opm_revalidation import is_valid_after
 from everpath.rules.fixes.edits import ChannelEdit, apply_edit
 from tests.support.everpath.graphs import channel_graph
+from tests.support.tiers import examples
 
 
 @st.composite
@@ -43,7 +44,7 @@ def _changed(draw: st.DrawFn, graph: ChannelGraph) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.data())
 def test_edit_has_the_same_result_as_the_edited_channel(data: st.DataObject) -> None:
     graph = data.draw(_accepted())

@@ -26,6 +26,7 @@ from everpath.upgrade_path.hops import hops_from
 from everpath.versions import Version, parse
 from tests.support.everpath.graphs import channel_graph
 from tests.support.everpath.strategies import channel_graphs, drawings
+from tests.support.tiers import examples
 
 
 def _every_path(hop_graph: HopGraph, start: str, goal: str) -> Iterator[tuple[str, ...]]:
@@ -50,7 +51,7 @@ def test_hop_is_an_edge_to_an_installable_entry(graph: ChannelGraph) -> None:
         }
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(channel_graphs())
 def test_counts_and_lengths_are_those_of_all_paths(graph: ChannelGraph) -> None:
     hop_graph = build_hop_graph([graph])
@@ -140,7 +141,7 @@ def test_hops_of_the_resolvers_are_hops_that_the_edges_allow(graph: ChannelGraph
             assert all(end in hop_graph.successors(start) for start, end in pairwise(path))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(channel_graphs())
 def test_must_pass_finds_every_version_with_a_path_past_the_entry(graph: ChannelGraph) -> None:
     hop_graph = build_hop_graph([graph])
@@ -161,7 +162,7 @@ def test_must_pass_finds_every_version_with_a_path_past_the_entry(graph: Channel
                 assert violation.hop in set(pairwise(violation.path))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(channel_graphs())
 def test_never_finds_a_path_from_every_version_that_has_one(graph: ChannelGraph) -> None:
     hop_graph = build_hop_graph([graph])
@@ -175,7 +176,7 @@ def test_never_finds_a_path_from_every_version_that_has_one(graph: ChannelGraph)
                 assert violation.path in set(_every_path(hop_graph, start, y))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(channel_graphs(), st.sampled_from(PATH_RESOLVERS))
 def test_pruning_an_unreachable_entry_never_makes_a_violated_constraint_hold(
     graph: ChannelGraph, resolver: PathResolver
@@ -208,7 +209,7 @@ def _subsets(graph: ChannelGraph) -> Iterator[frozenset[str]]:
     return (frozenset(names) for names in chain.from_iterable(sizes))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(1, 255), max_size=10),
     st.dictionaries(st.sampled_from([1 << i for i in range(8)]), st.lists(st.integers(1, 255), max_size=2)),
@@ -237,7 +238,7 @@ def _with_deprecated(draw: st.DrawFn) -> ChannelGraph:
 _SINCE = st.none() | st.sampled_from(("1.0.1", "1.2.0")).map(parse)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(channel_graphs(), _SINCE)
 def test_v0_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Version | None) -> None:
     [kept] = (mirror := mirror_v0([graph], since)).channels
@@ -259,7 +260,7 @@ def test_v0_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Ve
     raise AssertionError("the whole channel serves all of its versions")
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(_with_deprecated(), _SINCE)
 def test_v1_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Version | None) -> None:
     [kept] = (mirror := mirror_v1([graph], since)).channels
@@ -287,7 +288,7 @@ def _serves_v1(graph: ChannelGraph, kept: frozenset[str], served: set[str], goal
     return not downgrades and served <= reaching(hops, goals)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(_with_deprecated())
 def test_v1_mirror_reaches_a_goal_whichever_of_equal_versions_is_installed(
     graph: ChannelGraph,

@@ -19,6 +19,7 @@ from everpath.model import UNREAD, Bundle, Place, Property
 from everpath.parsing import json_parser
 from everpath.resolvers import olm_v0
 from tests.support.everpath.catalog_texts import Style, documents, dumped, styles
+from tests.support.tiers import examples
 
 HERE = Place("here.yaml")
 
@@ -80,7 +81,7 @@ def _small(document: dict[str, Any]) -> dict[str, Any]:
     return {"image": "", "relatedImages": [], **document}
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(json_slips())
 def test_json_skeleton_agrees_with_a_parser(text: bytes) -> None:
     skeleton = PartialJsonParser().parse(memoryview(text))
@@ -114,7 +115,7 @@ def json_streams(draw: st.DrawFn) -> bytes:
     return text
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(json_streams())
 def test_objects_decoded_at_once_agree_with_a_parser(text: bytes) -> None:
     at_once = PartialJsonParser().parse_all(text)

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 
 from everpath.parsing import yaml_parser, yaml_subset
 from tests.support.everpath.yaml_texts import block_texts, json_values
+from tests.support.tiers import examples
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(block_texts())
 def test_quick_reader_agrees_with_libyaml(text: bytes) -> None:
     answer = yaml_subset.parse_simple_yaml(text)

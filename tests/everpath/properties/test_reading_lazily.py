@@ -11,9 +11,10 @@ from everpath.loaders.fbc.partial_yaml import PartialYamlParser
 from everpath.parsing import yaml_parser
 from tests.support.everpath.catalog_texts import Style, documents, dumped, styles
 from tests.support.everpath.loaded_catalogs import read, read_lazily, without_metadata
+from tests.support.tiers import examples
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(documents, styles)
 def test_lazy_and_complete_loading_agree(documents: list[dict[str, Any]], style: Style) -> None:
     text = dumped(documents, style)
@@ -61,7 +62,7 @@ def _small(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(slips())
 def test_skeleton_agrees_with_a_parser(text: bytes) -> None:
     skeleton = PartialYamlParser().parse(text)

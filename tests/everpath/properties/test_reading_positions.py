@@ -12,9 +12,10 @@ from everpath.parsing.positions import JsonNode, PositionedDocument, YamlNode, y
 from everpath.parsing.text_offsets import OffsetMap
 from everpath.parsing.yaml_search import find_in_yaml
 from tests.support.everpath.catalog_texts import Style, documents, dumped, styles
+from tests.support.tiers import examples
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data(), documents, styles.filter(lambda style: not style.is_json))
 def test_a_search_finds_what_the_parser_finds(
     data: st.DataObject, documents: list[dict[str, Any]], style: Style

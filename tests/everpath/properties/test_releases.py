@@ -29,9 +29,10 @@ from everpath.upgrade_path.hops import hops_from
 from everpath.versions import parse
 from tests.support.everpath.release_histories import EMPTY, history, release_requests
 from tests.support.everpath.strategies import ranges
+from tests.support.tiers import examples
 
 # Each example is a history of up to nine releases, with all upgrade paths of all its channels.
-SOME = settings(max_examples=60)
+SOME = settings(max_examples=examples(60))
 
 
 def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:

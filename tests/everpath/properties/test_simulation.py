@@ -32,13 +32,14 @@ from everpath.upgrade_path.hops import PathEnd, PathInterner, hops_by_entry, hop
 from everpath.upgrade_path.path import UpgradePath
 from everpath.versions import parse_or_none
 from tests.support.everpath.strategies import drawings
+from tests.support.tiers import examples
 
 T = TypeVar("T")
 
 _CRASHING = "<1.0.1 || || >=2.0.0"
 
 # Packages take long to generate, and the first property covers the resolvers.
-FEWER = settings(max_examples=40)
+FEWER = settings(max_examples=examples(40))
 
 
 @st.composite

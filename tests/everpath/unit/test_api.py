@@ -281,6 +281,7 @@ def test_release_script_of_the_docs_releases(tmp_path: Path) -> None:
     assert "catalog.yaml" in done.stdout
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("drawing", "code"), [(CHAIN, 0), (FORKED, 1)])
 def test_script_of_the_docs_runs(tmp_path: Path, drawing: str, code: int) -> None:
     match = re.search(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)

@@ -64,6 +64,7 @@ def test_two_cycles_without_a_path_back_are_two_components() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_chain_longer_than_the_stack_is_followed_to_its_end() -> None:
     length = 50_000
     edges = {f"b{i}": [f"b{i + 1}"] for i in range(length)} | {f"b{length}": []}

@@ -64,6 +64,7 @@ def continue_with_clock(state: FakeClusterState, skew: int) -> Iterator[FakeClus
     raise AssertionError(f"it does not converge: {unmet_conditions(cluster)}")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("skew", [HOUR, -HOUR])
 def test_clock_skew_starts_no_rollback(skew: int) -> None:
     for start in upgrade().starts[::2]:
@@ -84,6 +85,7 @@ def test_deadline_does_not_depend_on_the_clock(skew: int) -> None:
     assert DEADLINE <= each.state.now - started <= DEADLINE + 100
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("skew", [HOUR, -HOUR])
 def test_transition_time_is_the_time_of_the_observation(skew: int) -> None:
     before = {each["type"]: each for each in status(FakeCluster(upgrade().starts[20].state))["conditions"]}

@@ -95,6 +95,7 @@ def record_programming_errors(monkeypatch: Patch) -> list[str]:
     return errors
 
 
+@pytest.mark.exhaustive(keep=15)
 @pytest.mark.parametrize("guard", EVERY, ids=lambda guard: guard.name)
 def test_a_test_fails_without_the_guard(guard: Guard, monkeypatch: Patch) -> None:
     path, _, test = guard.test.partition("::")

@@ -107,12 +107,14 @@ def losing_status(state: FakeClusterState) -> FakeCluster:
     return FakeCluster(lose_status(state))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", EVERY_RUN)
 def test_lost_status_at_any_write_does_not_change_the_result(name: str) -> None:
     for at in range(len(run(name).transitions)):
         run_with_faults(run(name), FaultInjection(at, Fault.STATUS_LOST))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK, "cluster_before_scale_in", "fewer_managers"])
 def test_lost_status_and_another_fault_do_not_change_the_result(name: str) -> None:
     random, last = Random(name), len(run(name).transitions) - 1
@@ -122,6 +124,7 @@ def test_lost_status_and_another_fault_do_not_change_the_result(name: str) -> No
         run_with_faults(run(name), FaultInjection(at, Fault.STATUS_LOST), other)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
 def test_cluster_of_an_earlier_release_converges_too(name: str) -> None:
     """It has no annotation with its engine version."""
@@ -182,6 +185,7 @@ def failing_upgrade() -> Iterator[FakeClusterState]:
     raise AssertionError(unmet_conditions(cluster))
 
 
+@pytest.mark.exhaustive
 def test_failed_upgrade_is_rolled_back_again() -> None:
     """That the version has failed is lost: it is tried once more."""
     states = list(failing_upgrade())
@@ -227,6 +231,7 @@ def is_mixed(cluster: FakeCluster) -> bool:
     return {OLD, NEW} <= set(versions(cluster).values())
 
 
+@pytest.mark.exhaustive
 def test_edits_wait_for_a_recovered_upgrade() -> None:
     """The lock is what is deployed, not what the spec wants meanwhile."""
     starts = [start for start in run(UPGRADE).starts if is_mixed(FakeCluster(start.state))]

@@ -39,12 +39,14 @@ def is_green(state: FakeClusterState) -> bool:
     return isinstance(view, EngineView) and view.color is Color.GREEN
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("pod", PODS)
 def test_killed_pod_only_delays_the_upgrade(pod: str) -> None:
     for start in upgrade().starts:
         run_to_known_end(FakeCluster(kill_pod(start.state, key(pod))), NEWEST, upgrade().known)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("pod", PODS)
 def test_node_recovers_from_a_lost_volume_while_other_copies_exist(pod: str) -> None:
     green = [start for start in upgrade().starts if is_green(start.state)]
@@ -73,6 +75,7 @@ def test_evicted_pod_of_a_later_pool_keeps_its_version(pod: str) -> None:
             assert deployed == "2.19.4" or "data" in pod
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(("fault", "pod"), [*product(PodFault, ("logs-data-1", "logs-managers-1"))])
 def test_temporary_pod_fault_only_delays_the_upgrade(fault: PodFault, pod: str) -> None:
     for start in upgrade().starts[::4]:
@@ -81,6 +84,7 @@ def test_temporary_pod_fault_only_delays_the_upgrade(fault: PodFault, pod: str) 
         run_to_known_end(set_pod_faults(cluster), NEWEST, upgrade().known)
 
 
+@pytest.mark.exhaustive
 def test_loss_of_two_managers_only_delays_the_upgrade() -> None:
     for start in upgrade().starts[::4]:
         state = kill_pod(kill_pod(start.state, key("logs-managers-0")), key("logs-managers-1"))

@@ -30,6 +30,7 @@ NOT_EXECUTED = (Fault.UNAVAILABLE, Fault.CONFLICT, Fault.REJECTED)
 DISTINCT_FAULTS = (Fault.CRASH_BEFORE, Fault.CRASH_AFTER, Fault.LOST_RESPONSE, Fault.ENGINE_SILENT)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", DISTINCT_FAULTS)
 @pytest.mark.parametrize("name", RUNS)
 def test_fault_at_any_write_does_not_change_the_result(name: str, fault: Fault) -> None:
@@ -37,12 +38,14 @@ def test_fault_at_any_write_does_not_change_the_result(name: str, fault: Fault) 
         run_with_faults(run(name), FaultInjection(at, fault))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", NOT_EXECUTED)
 def test_failed_write_does_not_change_the_result(fault: Fault) -> None:
     for at in range(len(run(UPGRADE).transitions)):
         run_with_faults(run(UPGRADE), FaultInjection(at, fault))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", RUNS)
 def test_temporarily_denied_write_does_not_change_the_result(name: str) -> None:
     """The ledger line of the denied operation is removed too."""
@@ -50,6 +53,7 @@ def test_temporarily_denied_write_does_not_change_the_result(name: str) -> None:
         run_with_faults(run(name), FaultInjection(at, Fault.DENIED))
 
 
+@pytest.mark.exhaustive
 def test_conflict_storm_does_not_change_the_result() -> None:
     for at in range(0, len(run(UPGRADE).transitions), 4):
         run_with_faults(run(UPGRADE), FaultInjection(at, Fault.CONFLICT_STORM))
@@ -63,6 +67,7 @@ def test_late_or_repeated_engine_call_does_not_change_the_result(name: str, faul
             run_with_faults(run(name), FaultInjection(at, fault))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
 def test_api_server_outage_only_delays(name: str) -> None:
     """For an hour nothing can be read or written."""
@@ -73,12 +78,14 @@ def test_api_server_outage_only_delays(name: str) -> None:
         run_to_known_end(cluster, run(name).version, run(name).known)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", RUNS)
 def test_stale_engine_state_does_not_change_the_result(name: str) -> None:
     for at in range(len(run(name).transitions)):
         run_with_faults(run(name), FaultInjection(at, Fault.STALE_READS, ENGINE, (1, 3, 6)[at % 3]))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", RUNS[2:])
 def test_stale_reads_do_not_change_the_result(name: str, kind: str) -> None:
@@ -100,6 +107,7 @@ def pairs(name: str, count: int) -> Iterator[tuple[FaultInjection, FaultInjectio
         yield one, other
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", RUNS)
 def test_two_close_faults_do_not_change_the_result(name: str) -> None:
     for one, other in pairs(name, 25):
@@ -115,6 +123,7 @@ def test_ledger_line_of_a_volume_is_removed_after_the_rollout() -> None:
     assert leftovers(cluster.state, CLUSTER) is None
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", RUNS)
 def test_converged_operator_writes_nothing(name: str) -> None:
     recorded = run(name)

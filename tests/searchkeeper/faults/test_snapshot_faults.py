@@ -57,6 +57,7 @@ def start(injection: FaultInjection) -> tuple[FakeCluster, int]:
     raise AssertionError("the upgrade does not start")
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(("fault", "kind"), FAULTS)
 def test_fault_before_the_start_does_not_change_the_snapshot(fault: Fault, kind: str) -> None:
     cluster, writes = start(FaultInjection(_LIMIT, fault))

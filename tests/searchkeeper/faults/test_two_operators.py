@@ -82,6 +82,7 @@ def continue_with_other_operator(state: FakeClusterState, version: str) -> Itera
         yield cluster.state
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", ["0.3.1 → 0.4.0", UPGRADE, ROLLBACK])
 def test_delayed_write_conflicts_or_does_not_change_the_result(name: str) -> None:
     recorded, executed = run(name), 0
@@ -137,6 +138,7 @@ def run_two_operators(state: FakeClusterState, version: str, random: Random) -> 
     raise AssertionError(f"they do not converge: {unmet_conditions(cluster)}")
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", RUNS)
 def test_concurrent_operators_converge_to_the_same_state(name: str, seed: int) -> None:

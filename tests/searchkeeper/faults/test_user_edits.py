@@ -89,6 +89,7 @@ EDITS: dict[str, Edit] = {
 }
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
 def test_upgrade_completes_after_an_edit_at_any_time(edit: Edit) -> None:
     known = KnownStates()
@@ -120,6 +121,7 @@ def run_until_stable(cluster: FakeCluster) -> FakeCluster:
     return cluster
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("version", ["3.3.0", OLD, "1.3.0"])
 def test_other_version_at_any_time_is_reached_or_refused(version: str) -> None:
     """A refused version does not stop the upgrade: a half upgrade would hold the lock."""
@@ -129,6 +131,7 @@ def test_other_version_at_any_time_is_reached_or_refused(version: str) -> None:
         assert set(node_versions(cluster).values()) <= {OLD, NEW, version}
 
 
+@pytest.mark.exhaustive
 def test_pause_at_any_time_only_delays_the_upgrade() -> None:
     for start in run(UPGRADE).starts[::4]:
         cluster = edit_spec(FakeCluster(start.state), upgrade={"paused": True})

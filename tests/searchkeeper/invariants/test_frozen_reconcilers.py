@@ -23,6 +23,7 @@ def frozen() -> ReleaseDigests:
     return digests_by_release
 
 
+@pytest.mark.exhaustive
 def test_released_reconcilers_create_what_they_created(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -50,6 +51,7 @@ def test_new_release_is_not_drift() -> None:
     assert unfrozen(BEFORE, after) == ["reconciler 4 of 0.5.0"]
 
 
+@pytest.mark.exhaustive
 def test_digests_depend_on_content_alone() -> None:
     """Another engine version changes the image of every node, but no Service."""
     one, other = digests(release("0.3.1"), 3), digests(release("0.4.0"), 3)
@@ -58,6 +60,7 @@ def test_digests_depend_on_content_alone() -> None:
     assert changed == {"StatefulSet", "SearchPool", "Deployment", "all"}
 
 
+@pytest.mark.exhaustive
 def test_digest_depends_on_prerequisites_of_actions() -> None:
     graphs = {digests(release("0.4.0"), version)["its graph of actions"] for version in (3, 4)}
     assert len(graphs) == 2
@@ -71,6 +74,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_changed_reconciler_is_frozen_again_only_with_refreeze(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -150,7 +150,11 @@ def test_user_roles_are_those_of_operator_config() -> None:
 
 
 def run_helm(*arguments: str, values: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
-    helm = os.environ.get("EVERPATH_HELM") or shutil.which("helm") or pytest.skip("helm is not installed")
+    helm = (
+        os.environ.get("EVERPATH_HELM")
+        or shutil.which("helm")
+        or pytest.skip("helm is not installed; `make conformance` builds it")
+    )
     return subprocess.run(
         [helm, *arguments],
         input=json.dumps(values or {}),
@@ -188,6 +192,7 @@ def bindings(objects: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     )
 
 
+@pytest.mark.conformance
 def test_helm_renders_the_objects_of_the_default_overlay() -> None:
     """Except the namespace, which Helm creates, and the CRDs, which are no templates."""
     rendered = render()
@@ -196,6 +201,7 @@ def test_helm_renders_the_objects_of_the_default_overlay() -> None:
     assert sorted(each["kind"] for each in rendered) == sorted(expected)
 
 
+@pytest.mark.conformance
 def test_helm_renders_the_pod_of_operator_config() -> None:
     rendered = one(render(), "Deployment")["spec"]
     expected = config("Deployment")["spec"]
@@ -213,10 +219,12 @@ def test_helm_renders_the_pod_of_operator_config() -> None:
     assert rendered["selector"]["matchLabels"].items() <= labels.items()
 
 
+@pytest.mark.conformance
 def test_helm_binds_the_role_in_all_namespaces_by_default() -> None:
     assert bindings(render()) == [("ClusterRoleBinding", None)]
 
 
+@pytest.mark.conformance
 def test_helm_binds_the_role_in_the_watched_namespaces_only() -> None:
     rendered = render(watchNamespaces=["search", "logs"])
     watched = {each["name"]: each for each in container(rendered)["env"]}["WATCH_NAMESPACE"]["value"]
@@ -227,6 +235,7 @@ def test_helm_binds_the_role_in_the_watched_namespaces_only() -> None:
     }
 
 
+@pytest.mark.conformance
 def test_helm_passes_scheduling_values_to_the_pod() -> None:
     scheduling = {
         "nodeSelector": {"kubernetes.io/arch": "amd64"},
@@ -241,6 +250,7 @@ def test_helm_passes_scheduling_values_to_the_pod() -> None:
     assert container(rendered)["image"].endswith(":dev")
 
 
+@pytest.mark.conformance
 def test_helm_renders_a_service_monitor_on_request() -> None:
     rendered = render(serviceMonitor={"enabled": True, "labels": {"release": "prometheus"}})
     monitor, service = one(rendered, "ServiceMonitor"), one(rendered, "Service")
@@ -250,12 +260,14 @@ def test_helm_renders_a_service_monitor_on_request() -> None:
     assert endpoint["port"] == service["spec"]["ports"][0]["name"] == "metrics"
 
 
+@pytest.mark.conformance
 def test_helm_installs_the_crds_of_operator_config() -> None:
     rendered = [each for each in render("--include-crds") if each["kind"] == "CustomResourceDefinition"]
     files = (CONFIG / "crd" / name for name in ("searchclusters.yaml", "searchpools.yaml"))
     assert rendered == [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
 
 
+@pytest.mark.conformance
 def test_helm_packages_the_content_of_linked_crds(tmp_path: Path) -> None:
     done = run_helm("package", str(CHART), "--destination", str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -265,11 +277,13 @@ def test_helm_packages_the_content_of_linked_crds(tmp_path: Path) -> None:
     assert all(member.isfile() and member.size for member in crds)
 
 
+@pytest.mark.conformance
 def test_helm_lint_finds_nothing() -> None:
     done = run_helm("lint", str(CHART), "--strict", "--kube-version", "1.29.0")
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.conformance
 def test_helm_rejects_an_unknown_value() -> None:
     done = run_helm(
         "template", "searchkeeper", str(CHART), "--kube-version", "1.29.0", "--set", "watchNamespace=a"
@@ -278,6 +292,7 @@ def test_helm_rejects_an_unknown_value() -> None:
     assert "watchNamespace" in done.stderr
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize("release", ["searchkeeper", "x" * 53])
 def test_helm_names_fit_into_labels(release: str) -> None:
     done = run_helm("template", release, str(CHART), "--kube-version", "1.29.0")

@@ -119,6 +119,7 @@ def test_kubectl_builds_what_the_kustomizations_list(folder: Path) -> None:
     assert identities(build(folder)) == identities(overlay(folder.name))
 
 
+@pytest.mark.exhaustive
 def test_kubectl_builds_an_operator_that_watches_its_own_namespace() -> None:
     everywhere, here = (one(build(CONFIG / name), "Deployment") for name in ("default", "namespaced"))
     fields = [variables(each)["WATCH_NAMESPACE"]["valueFrom"]["fieldRef"] for each in (everywhere, here)]

@@ -53,6 +53,7 @@ def dashboards_template(cluster: FakeCluster) -> object:
     return deployment["spec"]["template"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("version", "is_rolled"), [("0.4.0", False), (NEWEST, True)])
 def test_renewed_certificate_replaces_every_pod(version: str, is_rolled: bool) -> None:
     cluster = with_certificates(version)
@@ -82,6 +83,7 @@ def test_missing_secret_replaces_no_pod() -> None:
     assert dashboards_template(cluster) == dashboards
 
 
+@pytest.mark.exhaustive
 def test_certificate_renewed_during_an_upgrade_replaces_pods_after_it() -> None:
     """I11: the upgrade replaces every pod once already."""
     cluster = edit_spec(with_certificates(), version="3.4.0")
@@ -127,6 +129,7 @@ def test_changed_entry_of_the_keystore_replaces_every_pod(is_missing: bool) -> N
     assert not before.items() & uids(cluster).items()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("version", ["2.19.5", "2.19.4"], ids=["upgrade", "settings"])
 def test_no_pod_is_replaced_while_a_secret_is_missing(version: str) -> None:
     """The new pod could not mount it. The rollout goes on as soon as it is there again."""
@@ -145,6 +148,7 @@ def test_no_pod_is_replaced_while_a_secret_is_missing(version: str) -> None:
     assert not before.items() & uids(cluster).items()
 
 
+@pytest.mark.exhaustive
 def test_missing_secret_starts_no_rollback() -> None:
     """The pods of the older version mount the same Secret."""
     cluster = edit_spec(

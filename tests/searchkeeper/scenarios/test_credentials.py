@@ -84,6 +84,7 @@ def test_missing_secret_keeps_deployed_credentials(version: str) -> None:
     assert deployed_password(cluster, "logs-config" if version == "0.1.0" else "logs-credentials") == "one"
 
 
+@pytest.mark.exhaustive
 def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
     """I11: the upgrade replaces every pod with the credentials that it started with."""
     cluster = edit_spec(with_credentials("0.5.0"), version="3.4.0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from searchkeeper.images import dashboards_image, image_version
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -37,6 +39,7 @@ def test_dashboards_are_created_after_every_engine_node_has_joined() -> None:
     assert dashboards_version(current) == "2.19.4"
 
 
+@pytest.mark.exhaustive
 def test_dashboards_are_upgraded_after_the_engine() -> None:
     cluster = edit_spec(running_cluster(dashboards=ENABLED), version="3.4.0")
     for current in reconcile_steps(cluster):
@@ -45,6 +48,7 @@ def test_dashboards_are_upgraded_after_the_engine() -> None:
     assert dashboards_version(cluster) == "3.4.0"
 
 
+@pytest.mark.exhaustive
 def test_cluster_waits_for_available_dashboards() -> None:
     cluster = add_pod_fault(running_cluster(), dashboards_image("2.19.4"), PodFault.IMAGE)
     reconcile_for_ticks(edit_spec(cluster, dashboards=ENABLED), ticks=10)
@@ -55,6 +59,7 @@ def test_cluster_waits_for_available_dashboards() -> None:
     assert status(cluster)["phase"] == "Stalled"
 
 
+@pytest.mark.exhaustive
 def test_failed_dashboards_do_not_hold_the_spec_lock() -> None:
     """L4: the engine is upgraded, so other edits are applied."""
     cluster = add_pod_fault(running_cluster(dashboards=ENABLED), dashboards_image("3.4.0"), PodFault.CRASH)

@@ -68,6 +68,7 @@ def test_cluster_with_another_finalizer_is_deleting_and_not_upgraded() -> None:
     assert resource["metadata"]["finalizers"] == ["x/y"]
 
 
+@pytest.mark.exhaustive
 def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
     start = edit_spec(running_cluster(upgrade={"maxBatch": 2}), version="3.4.0")
     for cluster in states_after_each_write(start, "0.5.0"):
@@ -85,6 +86,7 @@ def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
         assert last.excluded == {"a-users-own"}
 
 
+@pytest.mark.exhaustive
 def test_deletion_removes_orphaned_pods() -> None:
     """Orphaned pods have no owner, so the garbage collector does not delete them."""
     start = running_cluster(version="0.3.1")

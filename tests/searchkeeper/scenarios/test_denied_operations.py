@@ -176,6 +176,7 @@ def stall(cluster: FakeCluster, ports: DenyingPorts) -> None:
     reconcile_for_ticks(cluster, ports, ticks=60)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("error", ["the same", "request 1 at 10:00"], ids=["the same", "with numbers"])
 def test_repeated_denial_causes_no_writes(error: str) -> None:
     # Guard: the same denial is not recorded again.
@@ -214,6 +215,7 @@ def test_denial_that_passes_in_the_next_reconcile_is_not_recorded() -> None:
     assert not [each for each in lines if each.startswith("denied/")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("policy", ["Automatic", "Manual"])
 def test_denied_pod_deletion_stalls_the_upgrade_without_rollback(policy: str) -> None:
     """S28: no node has failed, and every node runs the old version."""
@@ -271,6 +273,7 @@ def engine_view(cluster: FakeCluster) -> EngineView:
     return view
 
 
+@pytest.mark.exhaustive
 def test_denied_engine_call_stalls() -> None:
     cluster = edit_spec(running_cluster(), version=NEW)
     ports = DenyingPorts(cluster, lambda operation: isinstance(operation, EngineCall))
@@ -335,6 +338,7 @@ def test_denied_finalizer_removal_is_reported() -> None:
     assert status(cluster)["phase"] == "Deleting"
 
 
+@pytest.mark.exhaustive
 def test_denied_operator_condition_does_not_stop_an_upgrade() -> None:
     cluster = running_cluster()
     key = Key("operators.coreos.com/v2", "OperatorCondition", "operators", "searchkeeper")

@@ -43,6 +43,7 @@ def test_ephemeral_nodes_are_drained_and_readmitted() -> None:
     assert not cluster.state.engine.excluded
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
 def test_exclusions_of_users_are_kept_during_a_rollout(name: str) -> None:
     """I9: a rollout restores only its own settings."""

@@ -69,6 +69,7 @@ def engine_calls(run: RecordedRun) -> list[int]:
     return [at for at, step in enumerate(run.transitions) if isinstance(step.write, EngineCall)]
 
 
+@pytest.mark.exhaustive
 def test_allocation_is_reset_after_an_upgrade() -> None:
     """S03: also when any engine call fails, or the operator crashes after it."""
     assert any(start.state.engine.allocation is Allocation.PRIMARIES for start in upgrade().starts)
@@ -88,6 +89,7 @@ def test_previous_allocation_setting_is_restored() -> None:
     assert cluster.state.engine.allocation is Allocation.NEW_PRIMARIES
 
 
+@pytest.mark.exhaustive
 def test_revert_at_any_time_restores_allocation() -> None:
     """S04: a reverted upgrade restores its settings, as a finished one does."""
     changed = [start for start in upgrade().starts if start.state.engine.allocation is not None]

@@ -103,6 +103,7 @@ def assert_migrated(cluster: FakeCluster, last: str) -> None:
     assert not reported["ledger"]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
 def test_cluster_is_migrated_along_every_upgrade_path(path: tuple[str, ...]) -> None:
     cluster = copy_cluster(deployed_by(path[0]))
@@ -111,6 +112,7 @@ def test_cluster_is_migrated_along_every_upgrade_path(path: tuple[str, ...]) -> 
     assert_migrated(cluster, path[-1])
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
 def test_last_release_migrates_a_cluster_that_intermediate_releases_left_untouched(
     path: tuple[str, ...],
@@ -127,6 +129,7 @@ def replace_before_each_operation(before: RecordedRun, after: str, known: KnownS
         run_to_known_end(FakeCluster(step.before.state), after, known)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("hop", hops(), ids=" → ".join)
 def test_operator_can_be_replaced_between_any_two_operations(hop: tuple[str, str]) -> None:
     before, after = hop
@@ -137,6 +140,7 @@ def test_operator_can_be_replaced_between_any_two_operations(hop: tuple[str, str
     replace_before_each_operation(record_run(new_cluster(), before), after, known_without_documents(after))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("hops", pairs_of_hops(), ids=" → ".join)
 def test_next_release_can_take_over_a_migration_between_any_two_operations(
     hops: tuple[str, str, str],
@@ -150,6 +154,7 @@ def test_next_release_can_take_over_a_migration_between_any_two_operations(
     )
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("hop", [("0.1.1", "0.2.0"), ("0.3.1", "0.4.0"), ("0.4.0", "0.5.0")], ids=" → ".join)
 def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple[str, str]) -> None:
     before, after = hop
@@ -158,6 +163,7 @@ def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple
     )
 
 
+@pytest.mark.exhaustive
 def test_operator_can_crash_between_any_two_operations_of_an_engine_upgrade() -> None:
     cluster = edit_spec(copy_cluster(deployed_by("0.5.0")), version="3.4.0")
     complete = record_run(cluster, "0.5.0")
@@ -178,6 +184,7 @@ def with_pool_removed(version: str) -> FakeCluster:
     return edit_spec(cluster, pools=list(SMALL))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0"), ("0.4.0", "0.5.0")], ids=" → ".join)
 def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     hop: tuple[str, str],
@@ -192,6 +199,7 @@ def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     )
 
 
+@pytest.mark.exhaustive
 def test_upgrade_paths_to_the_same_release_end_in_the_same_state() -> None:
     final_states: dict[str, list[object]] = {}
     for path in upgrade_paths():

@@ -59,6 +59,7 @@ def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) ->
     assert set(node_versions(cluster).values()) == {NEW}
 
 
+@pytest.mark.exhaustive
 def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
     cluster = set_pod_faults(edit_spec(deployed_cluster(), version=BAD), v3_3_2=PodFault.IMAGE)
     reconcile_until(cluster, lambda w: "roll/away" in status(w)["ledger"])
@@ -219,6 +220,7 @@ def test_failed_batch_halves_the_next_one() -> None:
     assert not status(cluster)["ledger"]
 
 
+@pytest.mark.exhaustive
 def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
     """I12: the StatefulSet controller replaces its pods."""
     cluster = edit_spec(

@@ -79,6 +79,7 @@ def run_reconciles(cluster: FakeCluster, ports: FlappingEnginePorts, count: int 
             cluster.tick(INTERVAL)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("states", [(unreachable, healthy), (red, healthy), (unreachable, red, healthy)])
 def test_flapping_engine_does_not_change_status_with_every_reconcile(
     states: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
@@ -152,6 +153,7 @@ def test_denied_operation_is_reported_while_the_engine_flaps() -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_denied_operation_causes_no_additional_status_writes() -> None:
     # Guard: flapping is not reported.
     cluster, ports = without_service(unreachable, healthy)
@@ -182,6 +184,7 @@ class FlappingDenyingPorts(FlappingEnginePorts):
         super().execute(call)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("denied", ["deletions", "allocation", "nothing"])
 @pytest.mark.parametrize(
     "states",
@@ -215,6 +218,7 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
     assert status(cluster)["phase"] == "Stalled" or status(cluster)["engineVersion"] == "3.4.0"
 
 
+@pytest.mark.exhaustive
 def test_oscillation_backs_off() -> None:
     """Without backoff the engine would be called as fast as it answers."""
     cluster = edit_spec(running_cluster(), version="3.4.0")
@@ -225,6 +229,7 @@ def test_oscillation_backs_off() -> None:
     assert cluster.state.now - before >= 70 * INTERVAL
 
 
+@pytest.mark.exhaustive
 def test_progress_resets_the_health_deadline() -> None:
     cluster = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
     run_reconciles(cluster, FlappingEnginePorts(cluster, red, healthy), 30)

@@ -155,6 +155,7 @@ def warnings(cluster: FakeCluster) -> list[tuple[str, str]]:
     return [(each.reason, each.message) for each in cluster.state.events if each.type is EventType.WARNING]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("case", INVALID)
 def test_invalid_spec_sets_one_condition_and_emits_one_event(case: str) -> None:
     change, error = INVALID[case]
@@ -198,6 +199,7 @@ def test_missing_spec_is_reported() -> None:
     assert warnings(cluster) == [("InvalidSpec", "invalid spec: spec: Required value")]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("case", INVALID)
 def test_cluster_with_an_invalid_spec_can_be_deleted(case: str) -> None:
     cluster = new_cluster()
@@ -213,6 +215,7 @@ def test_cluster_with_an_invalid_spec_can_be_deleted(case: str) -> None:
     ]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_harmless_values_that_the_crd_refuses_are_accepted(name: str) -> None:
     cluster = new_cluster()
@@ -252,6 +255,7 @@ def halfway(**edit: Any) -> FakeCluster:
     return cluster
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("case", [name for name in INVALID if "upgrade" not in INVALID[name][0]])
 def test_upgrade_continues_under_an_invalid_spec(case: str) -> None:
     """Otherwise the spec lock and the engine settings would stay (L4, I9)."""
@@ -288,6 +292,7 @@ def test_paused_upgrade_stays_paused_under_an_invalid_spec(policy: dict[str, Any
     assert condition(cluster, "VersionAccepted").startswith("False InvalidSpec")
 
 
+@pytest.mark.exhaustive
 def test_invalid_spec_at_any_point_of_an_upgrade_does_not_stop_it() -> None:
     cluster = new_cluster(DATA, MANAGERS)
     reconcile_until_converged(cluster)

@@ -55,6 +55,7 @@ def without_status(manifest: Manifest | None) -> Any:
     return metadata, manifest["spec"]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
     cluster = new_cluster(dashboards={"enabled": True})
@@ -69,6 +70,7 @@ def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
     assert [each.type for each in cluster.state.events] == [EventType.WARNING]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_object_is_created_when_its_name_becomes_free(key: Key) -> None:
     cluster = new_cluster(dashboards={"enabled": True})
@@ -145,6 +147,7 @@ def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_name_conflict_does_not_stop_an_upgrade() -> None:
     cluster = running_cluster()
     cluster.delete(Delete(SERVICE, "", ""))

@@ -121,6 +121,7 @@ def assert_fixed_by(cluster: FakeCluster, name: str, version: str) -> None:
     assert not status(cluster)["ledger"]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return(fault: PodFault) -> None:
     """S14, S17: the failed manager is replaced first, whatever pool is active."""
@@ -160,6 +161,7 @@ def test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool() -> None:
     assert set(pod_versions(cluster).values()) == {NEW}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", [PodFault.PENDING, PodFault.IMAGE])
 def test_manager_that_recovers_after_a_change_of_version_is_upgraded(
     fault: PodFault,
@@ -294,6 +296,7 @@ def test_absent_vote_is_kept_while_a_remaining_manager_has_not_joined() -> None:
     )
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_upgrade_does_not_start_while_a_pod_of_a_later_pool_is_down(fault: PodFault) -> None:
     """S22: the first pool would wait for the failed pod, and its pool for the first pool."""
@@ -308,6 +311,7 @@ def test_upgrade_does_not_start_while_a_pod_of_a_later_pool_is_down(fault: PodFa
     assert set(pod_versions(cluster).values()) == {NEW}
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
 def test_revert_releases_the_lock_although_an_unrelated_pod_is_down(fault: PodFault) -> None:
     """S22, L4: the failure is unrelated to the upgrade, and later edits are applied."""
@@ -414,6 +418,7 @@ def lasting_objects(cluster: FakeCluster) -> dict[Key, str]:
     return {key: str(each["metadata"]["uid"]) for key, each in objects.items() if key.kind not in replaced}
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual", "Off"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_failed_upgrade_deletes_nothing_but_pods(fault: PodFault, rollback: str) -> None:
@@ -428,6 +433,7 @@ def test_failed_upgrade_deletes_nothing_but_pods(fault: PodFault, rollback: str)
     assert all(each.state is ShardState.STARTED for each in cluster.state.engine.copies if each.is_primary)
 
 
+@pytest.mark.exhaustive
 def test_repeated_failures_and_rollbacks_delete_no_volume() -> None:
     """S25: the upgrade fails twice, and each time a user requests the rollback."""
     cluster = with_short_deadline()
@@ -461,6 +467,7 @@ def test_upgrade_finishes_with_a_wrong_count_of_updated_replicas() -> None:
     assert status(cluster)["phase"] == "Running"
 
 
+@pytest.mark.exhaustive
 def test_converged_cluster_ignores_the_count_of_updated_replicas() -> None:
     """S32: after a rollout by deletes Kubernetes keeps the old revision as the current one."""
     cluster = edit_spec(running_cluster(), version=NEW)

@@ -61,6 +61,7 @@ def moving_votes() -> FakeCluster:
     return edit_spec(cluster, pools=[DATA, new])
 
 
+@pytest.mark.exhaustive
 def test_restart_while_votes_move_loses_no_voter() -> None:
     """S23: the ledger has each vote before it moves."""
     engine_calls = [
@@ -189,6 +190,7 @@ def test_pod_has_two_budgets_for_one_reconcile_at_most() -> None:
     assert both == [["logs-edge", "logs.voters"]]
 
 
+@pytest.mark.exhaustive
 def test_orphaned_voters_allow_no_second_eviction() -> None:
     """S26: while the pods of one pool have no StatefulSet, no two voters can be evicted."""
     # Guard: voters without a StatefulSet are counted.

@@ -173,6 +173,7 @@ def without_index(cluster: FakeCluster, name: str = "archive") -> FakeCluster:
     return cluster
 
 
+@pytest.mark.exhaustive
 def test_upgrade_is_refused_while_an_index_is_too_old_for_the_target() -> None:
     """The first node of the new version could not join."""
     cluster = with_old_index(running_cluster())
@@ -200,6 +201,7 @@ def test_flapping_engine_with_an_old_index_emits_one_event() -> None:
     assert condition(cluster, "VersionAccepted").startswith("False IncompatibleIndices: ")
 
 
+@pytest.mark.exhaustive
 def test_old_index_that_appears_after_the_start_keeps_every_pod_until_it_is_deleted() -> None:
     cluster = edit_spec(running_cluster(), version="3.4.0")
     reconcile_until(cluster, lambda cluster: "upgrade" in status(cluster)["ledger"])
@@ -210,6 +212,7 @@ def test_old_index_that_appears_after_the_start_keeps_every_pod_until_it_is_dele
     assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
+@pytest.mark.exhaustive
 def test_target_does_not_change_to_a_version_that_cannot_open_an_index() -> None:
     cluster = edit_spec(with_old_index(running_cluster(engine="2.19.0")), version="2.19.4")
     reconcile_until(cluster, lambda cluster: "upgrade" in status(cluster)["ledger"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from searchkeeper.api.codec import format_timestamp
 from searchkeeper.kubernetes.operations import Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -40,6 +42,7 @@ def upgrade_first_pod(cluster: FakeCluster) -> FakeCluster:
     return reconcile_until(cluster, lambda cluster: "roll/away" not in status(cluster)["ledger"])
 
 
+@pytest.mark.exhaustive
 def test_upgrade_waits_until_the_last_restart_is_ten_minutes_ago() -> None:
     cluster = upgrade_first_pod(running_cluster())
     before = pod_versions(cluster)

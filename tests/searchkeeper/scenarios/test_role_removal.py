@@ -65,6 +65,7 @@ def test_data_role_can_move_between_pools_in_one_edit() -> None:
     change_roles(cluster, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
 
 
+@pytest.mark.exhaustive
 def test_votes_can_move_between_pools_in_one_edit() -> None:
     """I1: the vote of a node moves before the node restarts without the role."""
     cluster = running_cluster(pool("data", 3, "data"), MANAGERS)

@@ -103,6 +103,7 @@ def writes_in_an_hour(cluster: FakeCluster) -> int:
     return writes
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
 def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFault) -> None:
     cluster = deployed_cluster("Automatic")
@@ -115,6 +116,7 @@ def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFaul
     assert "upgrade/lock" not in status(cluster)["ledger"]
 
 
+@pytest.mark.exhaustive
 def test_abandoned_version_is_not_tried_again() -> None:
     cluster = reconcile_for_ticks(upgrading(deployed_cluster("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
     assert condition(cluster, "UpgradeStarted") == (
@@ -123,6 +125,7 @@ def test_abandoned_version_is_not_tried_again() -> None:
     assert writes_in_an_hour(set_pod_faults(cluster)) == 0
 
 
+@pytest.mark.exhaustive
 def test_abandoned_version_is_tried_again_after_a_change_of_the_spec() -> None:
     cluster = reconcile_for_ticks(upgrading(deployed_cluster("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
     reconcile_until_converged(edit_spec(set_pod_faults(cluster), upgrade={"maxBatch": 2}))
@@ -130,6 +133,7 @@ def test_abandoned_version_is_tried_again_after_a_change_of_the_spec() -> None:
     assert not status(cluster)["ledger"]
 
 
+@pytest.mark.exhaustive
 def test_failed_upgrade_waits_for_a_rollback_request_and_names_it() -> None:
     cluster = reconcile_for_ticks(upgrading(deployed_cluster("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
     assert status(cluster)["phase"] == "Stalled"
@@ -357,6 +361,7 @@ def test_rollback_completes_before_another_upgrade_starts() -> None:
     assert set(node_versions(cluster).values()) == {NEW}
 
 
+@pytest.mark.exhaustive
 def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
     steps = record_run(upgrading(deployed_cluster())).transitions
     message, last_deleted = "", ""
@@ -372,6 +377,7 @@ def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
     assert message.startswith("possible to 2.19.4 until logs-data-1 is replaced")
 
 
+@pytest.mark.exhaustive
 def test_older_version_at_any_time_is_rolled_back_to_or_refused() -> None:
     recorded_run = record_run(upgrading(deployed_cluster()))
     final_versions = set()

@@ -54,6 +54,7 @@ def test_managers_are_removed_one_at_a_time_after_their_votes(left: int) -> None
     assert cluster.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
 
 
+@pytest.mark.exhaustive
 def test_voting_exclusions_of_users_survive_a_scale_in() -> None:
     """I9: the engine can only clear all voting exclusions. A crash at any write loses none of them."""
     start = running_cluster(

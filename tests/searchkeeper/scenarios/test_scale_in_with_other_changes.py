@@ -114,6 +114,7 @@ def delete_cold_pool(cluster: FakeCluster, *kinds: str) -> FakeCluster:
     return cluster
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
 def test_nodes_of_a_deleted_searchpool_are_drained(kinds: tuple[str, ...]) -> None:
     """I7: every copy stays assigned, and no object or exclusion of the pool is left."""
@@ -171,6 +172,7 @@ def test_impossible_drain_does_not_stop_an_upgrade() -> None:
     assert pod_names(cluster, "data") == ["data-0", "data-1"]
 
 
+@pytest.mark.exhaustive
 def test_scale_in_completes_after_a_crash_at_any_write() -> None:
     start = edit_spec(
         cluster_before_scale_in(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from searchkeeper.kubernetes.operations import EventType
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed, CallRejected
@@ -127,6 +129,7 @@ def test_upgrade_without_the_field_takes_no_snapshot_although_there_was_one() ->
     assert not status(cluster)["ledger"]
 
 
+@pytest.mark.exhaustive
 def test_failed_snapshot_is_tried_three_times_under_other_names_and_stalls() -> None:
     cluster = with_repository(result=SnapshotState.PARTIAL)
     before = pod_templates(cluster)
@@ -145,6 +148,7 @@ def test_failed_snapshot_is_tried_three_times_under_other_names_and_stalls() -> 
     )
 
 
+@pytest.mark.exhaustive
 def test_edit_of_the_spec_tries_a_failed_snapshot_again() -> None:
     cluster = with_repository(result=SnapshotState.FAILED)
     reconcile_for_ticks(edit_spec(cluster, version="3.4.0"), ticks=200)
@@ -193,6 +197,7 @@ def test_no_snapshot_is_taken_while_the_upgrade_is_paused_or_refused() -> None:
     assert snapshots(cluster) == []
 
 
+@pytest.mark.exhaustive
 def test_details_are_requested_only_when_they_are_needed() -> None:
     """Without the field nothing is asked about snapshots; without a rollout nothing about disks."""
     cluster = with_repository()

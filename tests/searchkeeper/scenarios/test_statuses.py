@@ -21,6 +21,7 @@ from tests.support.searchkeeper.operator_runs import (
 from tests.support.searchkeeper.operator_scenarios import RecordingPorts, add_pod_fault, running_cluster
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0", "0.5.0"])
 def test_converged_cluster_causes_no_writes(version: str) -> None:
     cluster = running_cluster(version=version, dashboards={"enabled": True})
@@ -29,6 +30,7 @@ def test_converged_cluster_causes_no_writes(version: str) -> None:
     assert ports.writes == 0
 
 
+@pytest.mark.exhaustive
 def test_paused_upgrade_causes_no_writes() -> None:
     cluster = edit_spec(running_cluster(), version="3.4.0", upgrade={"paused": True})
     reconcile_for_ticks(cluster, ticks=20)
@@ -97,6 +99,7 @@ def test_upgrade_status_has_versions_and_current_pool() -> None:
     assert status(cluster)["upgrade"]["startedAt"] == started
 
 
+@pytest.mark.exhaustive
 def test_finished_upgrade_is_in_the_history() -> None:
     cluster = edit_spec(running_cluster(), version="3.4.0")
     reconcile_until_converged(cluster)

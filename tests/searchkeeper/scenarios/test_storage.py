@@ -81,6 +81,7 @@ def uids(cluster: FakeCluster, kind: str) -> dict[str, str]:
     return {key.name: each["metadata"]["uid"] for key, each in objects.items() if key.kind == kind}
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -131,6 +132,7 @@ def test_size_is_immutable_before_version_5() -> None:
     assert set(sizes(cluster, "data").values()) == {"10Gi"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
 def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None:
     cluster = add_index(with_pool_added_again(None, after), "films")
@@ -257,6 +259,7 @@ def test_evicted_pod_comes_back_between_two_stateful_sets() -> None:
     assert set(pod_versions(cluster)) >= {"data-0", "data-1"}
 
 
+@pytest.mark.exhaustive
 def test_other_template_is_rolled_out_before_the_stateful_set_is_replaced() -> None:
     # Guard: no replacement during a rollout.
     cluster = edit_spec(growing(), config={"indices.query.bool.max_clause_count": 2048})
@@ -320,6 +323,7 @@ def test_refused_expansion_is_reported_and_other_pools_grow() -> None:
     assert status(cluster)["phase"] == "Running"
 
 
+@pytest.mark.exhaustive
 def test_refused_expansion_stops_neither_an_upgrade_nor_a_scale_in() -> None:
     # Guard: refused expansions stop nothing else.
     cluster = reconcile_for_ticks(cluster_with_refused_expansion(), ticks=10)
@@ -352,6 +356,7 @@ def requests(cluster: FakeCluster, name: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.exhaustive
 def test_expansion_waits_for_an_upgrade_that_starts_meanwhile() -> None:
     # Guard: no expansion during an upgrade.
     cluster = growing()

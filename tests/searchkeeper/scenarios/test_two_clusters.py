@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
@@ -45,6 +47,7 @@ class TwoClusters:
         return tuple(status.get(name) for name in ("phase", "currentVersion", "engineVersion", "ready"))
 
 
+@pytest.mark.exhaustive
 def test_two_clusters_migrate_and_upgrade_independently() -> None:
     both = TwoClusters()
     for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4), ("0.5.0", 5)):

@@ -55,6 +55,7 @@ def pools_of(names: list[str]) -> list[str]:
     return list(dict.fromkeys(name.rpartition("-")[0] for name in names))
 
 
+@pytest.mark.exhaustive
 def test_minor_upgrade_order_is_data_then_voting_data_then_others_then_managers() -> None:
     cluster = edit_spec(running_cluster(*POOLS, engine="2.19.0"), version="2.19.4")
     assert pools_of(upgraded_pods(cluster, "2.19.4")) == ["data", "both", "routers", "managers"]
@@ -68,6 +69,7 @@ def test_no_pool_gets_a_target_that_is_being_replaced() -> None:
     assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
+@pytest.mark.exhaustive
 def test_major_upgrade_replaces_voters_last() -> None:
     """A node of the old major cannot join a cluster whose managers all run the new one."""
     cluster = edit_spec(running_cluster(*POOLS), version="3.4.0")
@@ -81,6 +83,7 @@ def test_elected_manager_is_upgraded_last() -> None:
     assert f"logs-{upgraded_pods(cluster, '3.4.0')[-1]}" == elected.name
 
 
+@pytest.mark.exhaustive
 def test_pools_are_upgraded_one_after_the_other() -> None:
     order = [
         name.rpartition("-")[0]
@@ -135,6 +138,7 @@ def deployed_objects(cluster: FakeCluster) -> tuple[dict[str, Any], set[str]]:
     return sizes, roles
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_other_edits_are_applied_after_the_upgrade(edit: dict[str, Any]) -> None:
     """I11: no edit changes the workload during the upgrade, and none is lost."""
@@ -173,6 +177,7 @@ def test_paused_upgrade_does_not_start() -> None:
     assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
+@pytest.mark.exhaustive
 def test_evicted_pod_keeps_its_version_while_paused() -> None:
     # Guard: a pause keeps templates as they are.
     cluster = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
@@ -256,6 +261,7 @@ def test_refused_target_during_an_upgrade_does_not_hold_the_lock() -> None:
     assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
+@pytest.mark.exhaustive
 def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
     """One reconcile does not both remove and write a ledger key."""
     cluster = edit_spec(running_cluster(engine="2.19.0"), version="2.19.4")
@@ -273,6 +279,7 @@ def test_version_reachable_only_from_the_target_is_accepted_after_it() -> None:
     assert status(cluster)["engineVersion"] == "3.4.0"
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("steps", [1, 4, 7, 10])
 def test_order_of_a_major_upgrade_uses_deployed_roles(steps: int) -> None:
     """I3: nodes that get the manager role with this edit have no vote yet, and do not go last."""
@@ -319,10 +326,12 @@ def test_batches_of_data_nodes_double_up_to_max_batch() -> None:
     assert batches(eight_data_nodes(maxBatch=4), "data") == [1, 2, 4, 1]
 
 
+@pytest.mark.exhaustive
 def test_batches_do_not_exceed_max_batch() -> None:
     assert max(batches(eight_data_nodes(maxBatch=2), "data")) == 2
 
 
+@pytest.mark.exhaustive
 def test_default_batch_is_one_pod() -> None:
     assert set(batches(eight_data_nodes(), "data")) == {1}
 
@@ -395,14 +404,17 @@ def partition_steps(cluster: FakeCluster) -> list[int]:
     return [before - after for before, after in pairwise(partitions)]
 
 
+@pytest.mark.exhaustive
 def test_statefulset_batches_double_up_to_max_batch() -> None:
     assert partition_steps(edit_spec(with_routers(maxBatch=4), version="3.4.0")) == [1, 2, 4]
 
 
+@pytest.mark.exhaustive
 def test_default_statefulset_batch_is_one_pod() -> None:
     assert partition_steps(edit_spec(with_routers(), version="3.4.0")) == [1] * 7
 
 
+@pytest.mark.exhaustive
 def test_statefulset_replaces_no_pod_before_the_gates_open() -> None:
     """Every batch of a StatefulSet passes the gates first; here a pause closes one."""
     cluster = edit_spec(with_routers(3), version="3.4.0")

@@ -122,6 +122,7 @@ def test_settings_of_users_can_replace_the_key() -> None:
     assert KEY not in str(stateful_set(cluster, "data"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("before", "wanted"), [(None, KEY), (KEY, None)], ids=["added", "removed"])
 def test_key_changed_with_an_upgrade_is_applied_after_it(before: str | None, wanted: str | None) -> None:
     """I11."""
@@ -134,6 +135,7 @@ def test_key_changed_with_an_upgrade_is_applied_after_it(before: str | None, wan
     assert with_setting(cluster, ZONE) == ({*pods(cluster)} if wanted else set())
 
 
+@pytest.mark.exhaustive(keep=1)
 @every_shape
 @pytest.mark.parametrize(("before", "wanted"), [(None, KEY), (KEY, None)], ids=["added", "removed"])
 def test_upgrade_in_the_middle_of_a_change_keeps_zones_and_awareness_consistent(

@@ -97,6 +97,7 @@ def test_stall_of_an_older_release_continues_without_another_event() -> None:
     assert len(cluster.state.events) == events
 
 
+@pytest.mark.exhaustive
 def test_stall_is_written_when_it_begins_and_when_it_ends() -> None:
     cluster = edit_spec(running_cluster(), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
     edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")

@@ -1,6 +1,7 @@
 """Changes of a field, whether OLM v0 and OLM v1 refuse each of them, and the rule that reports it.
 
-`tests/everpath/conformance` compares the table with OLM, `tests/everpath/unit/crd_upgrade_safety` with everpath; docs/crds.md contains it.
+`tests/everpath/conformance` compares the table with OLM, `unit/crd_upgrade_safety` with everpath;
+docs/crds.md contains it.
 """
 
 from __future__ import annotations

@@ -15,12 +15,17 @@ opm() {
         -ldflags "-s -w -X $module/cmd/opm/version.opmVersion=v$version"
 }
 
-[ $# -gt 0 ] || set -- opm
+helm() {
+    version=$(version_of helm helm.sh/helm/v3)
+    "$here/go-tool.sh" "helm-$version" "$here/helm" helm.sh/helm/v3/cmd/helm -ldflags "-s -w"
+}
+
+[ $# -gt 0 ] || set -- opm helm
 for peer in "$@"; do
     case $peer in
-        opm) "$peer" ;;
+        opm | helm) "$peer" ;;
         *)
-            echo "build.sh: no peer is called '$peer'; there is: opm" >&2
+            echo "build.sh: no peer is called '$peer'; there are: opm, helm" >&2
             exit 2
             ;;
     esac

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from searchkeeper.api.codec import decode_records, decode_summary
@@ -28,6 +29,7 @@ from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder, shuffled
 from searchkeeper.testing.invariants.transitions import Transition
 from searchkeeper.testing.ports import PortsDecorator
+from tests.support import failure_context
 
 T = TypeVar("T")
 NEWEST: Final = "0.5.0"
@@ -101,6 +103,7 @@ def checked_ports(
 
 def reconcile_once(ports: Any, cluster: FakeCluster, version: str, **options: Any) -> ReconcileOutcome:
     """Reconcile, with the actions in a random order that depends only on the state."""
+    failure_context.add("fake cluster", partial(describe_cluster, cluster))
     now, order = cluster.state.now, shuffled(cluster.state)
     return reconcile(ports, ports, CLUSTER, release(version), now, order=order, **options)
 
@@ -242,6 +245,14 @@ def unmet_conditions(cluster: FakeCluster) -> str:
         if each["status"] != "True" and each["type"] not in list(SummaryType)
     ]
     return "\n".join([*unmet, str(status(cluster).get("ledger"))])
+
+
+def describe_cluster(cluster: FakeCluster) -> str:
+    """Return the time, the nodes, the unmet conditions and the events of a fake cluster, as text."""
+    nodes = ", ".join(f"{name} {version}" for name, version in node_versions(cluster).items())
+    unmet = unmet_conditions(cluster) if cluster.get(CLUSTER) is not None else "the SearchCluster is deleted"
+    events = [f"event {event.reason}: {event.message}" for event in cluster.state.events]
+    return "\n".join([f"after {cluster.state.now} s; nodes: {nodes or 'none'}", unmet, *events])
 
 
 def deployed_state(state: FakeClusterState) -> tuple[Any, ...]:

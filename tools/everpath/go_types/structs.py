@@ -2,7 +2,8 @@
 
 A type is a scalar type of Go, `bytes` for []byte, `any`, the name of a struct, `[]T` for a list, `map T` for
 a map with string keys, or `!T` for a type with its own UnmarshalJSON (`everpath.go_types.decoding`). The
-table is taken from the Go types by reflection (`tests/everpath/conformance/oracle/types.go`); a conformance test compares the two.
+table is taken from the Go types by reflection (`tests/everpath/conformance/oracle/types.go`); a conformance
+test compares the two.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_linting_is_linear_in_the_entries(shape: str) -> None:
     little, much = (parse(SHAPES[shape](size)) for size in (60, 600))
@@ -75,6 +76,7 @@ def _waivers(size: int, pattern: str) -> Iterator[Waiver]:
     return (Waiver("EP202", "known", Place("f"), entry=pattern.format(i)) for i in range(size))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("pattern", ["b{}", "b{}?", "gone{}", "gone{}*"])
 def test_waivers_are_linear_in_findings_and_waivers(pattern: str) -> None:
     little, much = (

@@ -35,6 +35,7 @@ def _twice(size: int, lost: int) -> str:
 SHAPES: dict[str, Drawn] = {"a chain": _chain, "channels that hand on": _handed_on, "two channels": _twice}
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("is_cut", [False, True], ids=["as it is", "cut"])
 def test_comparing_is_linear(shape: str, is_cut: bool) -> None:

@@ -14,6 +14,7 @@ from everpath.resolvers.resolution import CandidateResult
 from everpath.simulate import InstalledVersion, Scenario, simulate_package
 from everpath.upgrade_path.hops import PathEnd
 from tests.support.everpath.strategies import drawings
+from tests.support.tiers import examples
 
 RESOLVERS: tuple[ResolverName, ...] = ("v0", "v1")
 
@@ -71,7 +72,7 @@ def test_explained_path_is_that_of_simulate(drawing: str, unknown: InstalledVers
         assert explained == [(row.resolver, row.next, row.hops, row.end) for row in rows]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(drawings(), installed)
 def test_version_that_reaches_the_head_has_no_fixes(drawing: str, unknown: InstalledVersion) -> None:
     catalog = parse(drawing)

@@ -102,6 +102,7 @@ CATALOGS = {
 }
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("name", CATALOGS)
 @pytest.mark.parametrize("jobs", [2, 3, 9])
 def test_the_report_is_the_same_with_any_number_of_processes(tmp_path: Path, name: str, jobs: int) -> None:
@@ -117,6 +118,7 @@ def test_empty_folder_has_the_same_error(tmp_path: Path) -> None:
     assert validated(tmp_path, 2) == alone
 
 
+@pytest.mark.exhaustive
 def test_name_of_any_partition_can_be_selected(tmp_path: Path) -> None:
     root = write(tmp_path, CATALOGS["a package in each folder"])
     for package in "abcde":

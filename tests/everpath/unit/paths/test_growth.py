@@ -50,6 +50,7 @@ def _show(package: PackageGraph) -> object:
     return list(hop_graph.hops([f"b{i}" for i in range(1, len(package.channels[0].entries) + 1)]))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("act", [_count, _demand, _mirror, _show])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_work_grows_as_the_entries_do(shape: str, act: Callable[[PackageGraph], object]) -> None:

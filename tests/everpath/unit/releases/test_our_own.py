@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -73,10 +72,8 @@ def test_no_checkout_changes_the_bytes_of_what_is_generated() -> None:
             assert f"{path}/** -text" in rules
 
 
-def test_opm_takes_the_catalog_and_every_bundle() -> None:
-    opm = os.environ.get("EVERPATH_OPM")
-    if not opm:
-        pytest.skip("EVERPATH_OPM does not name an opm")
+@pytest.mark.conformance
+def test_opm_takes_the_catalog_and_every_bundle(opm: str) -> None:
     bundles = sorted(str(path) for path in (BUNDLES / "searchkeeper").iterdir() if path.is_dir())
     for arguments in (["validate", str(CATALOG)], ["render", *bundles]):
         done = subprocess.run([opm, *arguments], capture_output=True, text=True, check=False, timeout=60)

@@ -35,6 +35,7 @@ def test_opm_accepts_1146_of_4096(accepted: list[ChannelGraph]) -> None:
     assert len(accepted) == 1146
 
 
+@pytest.mark.exhaustive
 def test_v0_fails_with_a_cycle_on_72_that_opm_accepts(accepted: list[ChannelGraph]) -> None:
     failures = [olm_v0.next_hops(graph).failure for graph in accepted]
     assert [f.kind for f in failures if f].count(FailureKind.CYCLE) == 72

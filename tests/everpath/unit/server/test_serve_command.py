@@ -46,6 +46,7 @@ def read_address(process: subprocess.Popen[str]) -> str:
     return found[1]
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_serves_until_a_signal(tmp_path: Path, number: signal.Signals) -> None:
     catalog = write_fbc(tmp_path, "a")
@@ -94,6 +95,7 @@ def test_an_address_may_be_written_in_brackets(tmp_path: Path) -> None:
         process.terminate()
 
 
+@pytest.mark.exhaustive
 def test_a_large_catalog_is_checked_while_it_is_served(tmp_path: Path) -> None:
     """opm rejects the catalog because of a value that ListBundles does not return."""
     catalog = write_fbc(tmp_path, "a")

@@ -27,6 +27,7 @@ SHAPES: dict[str, Callable[[int, str], str]] = {
 }
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) -> None:
     def work(size: int) -> int:

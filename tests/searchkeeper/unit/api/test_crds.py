@@ -191,6 +191,7 @@ def stored_by(cluster: FakeCluster, version: str) -> list[Manifest]:
     raise AssertionError(f"{version} does not converge")
 
 
+@pytest.mark.exhaustive
 def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
     ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
     cluster = new_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)

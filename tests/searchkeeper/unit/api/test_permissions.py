@@ -205,6 +205,7 @@ def pairs(table: Mapping[str, str]) -> set[tuple[str, str]]:
     return {(name, verb) for name, verbs in table.items() for verb in verbs.split()}
 
 
+@pytest.mark.exhaustive
 def test_operator_sends_exactly_the_requests_of_the_table(used_verbs: Verbs) -> None:
     assert {name: " ".join(sorted(verbs)) for name, verbs in used_verbs.items()} == USED
 

@@ -108,6 +108,7 @@ def cluster_to_upgrade(**spec: Any) -> FakeCluster:
     return edit_spec(cluster, version="3.4.0")
 
 
+@pytest.mark.exhaustive
 def test_described_operations_are_those_of_the_next_reconcile() -> None:
     cluster = new_cluster()
     replaced = []
@@ -124,6 +125,7 @@ def test_described_operations_are_those_of_the_next_reconcile() -> None:
     assert len(replaced) == 5
 
 
+@pytest.mark.exhaustive
 def test_steps_are_in_the_order_in_which_pods_are_replaced() -> None:
     cluster = cluster_to_upgrade()
     expected = [step.name for step in describe_cluster(cluster).steps]
@@ -144,6 +146,7 @@ def test_step_is_next_then_current_then_done() -> None:
     assert states == [StepState.NEXT, StepState.CURRENT, StepState.DONE]
 
 
+@pytest.mark.exhaustive
 def test_at_most_one_step_is_next_and_it_is_the_next_pod() -> None:
     cluster = cluster_to_upgrade(dashboards={"enabled": True})
     seen: list[str] = []

@@ -90,6 +90,7 @@ def test_sources_are_mutually_exclusive(tmp_path: Path) -> None:
     assert "--embedded, --filename and --kubeconfig are mutually exclusive" in result.output
 
 
+@pytest.mark.exhaustive
 def test_namespace_and_all_namespaces_are_mutually_exclusive() -> None:
     result = invoke("status", "--embedded", "-A", "-n", "search")
 
@@ -236,6 +237,7 @@ def test_rejected_request_is_an_error(
     assert message in result.output
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(
     ("redirection", "exit_code"),
     [("| head -c 1", 0), (">&-", 0), ("> /dev/full", 3)],

@@ -18,6 +18,7 @@ COMMANDS = ["plan", "status", "versions"]
 CLUSTER = "{apiVersion: search.everpath.dev/v1alpha1, kind: SearchCluster, metadata: {name: logs}%s}"
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

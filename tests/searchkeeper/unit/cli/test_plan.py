@@ -144,6 +144,7 @@ def test_plan_without_reachable_engine_repeats_rollback_of_operator(invoke_on: I
     assert "Deadline" not in result.stdout
 
 
+@pytest.mark.exhaustive
 def test_rollback_is_blocked_while_engine_is_unreachable_for_operator(invoke_on: InvokeOn) -> None:
     result = invoke_on(paused_upgrade(), "plan", is_unreachable=True)
 

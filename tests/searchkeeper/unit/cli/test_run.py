@@ -28,6 +28,7 @@ from tests.support.searchkeeper.searchkeeper_commands import NEW, cluster_to_upg
 MIRROR = "mirror.example.com:5000/opensearch"
 
 
+@pytest.mark.exhaustive
 def test_embedded_upgrade_ends_with_summary() -> None:
     result = invoke("run", "--embedded")
 
@@ -38,6 +39,7 @@ def test_embedded_upgrade_ends_with_summary() -> None:
     assert "the elected cluster manager was replaced last" in last
 
 
+@pytest.mark.exhaustive
 def test_embedded_upgrade_logs_every_replaced_pod() -> None:
     """PodsCurrent names each pod in its own messages, one after the other, in rollout order."""
     order: list[str] = []
@@ -51,6 +53,7 @@ def test_embedded_upgrade_logs_every_replaced_pod() -> None:
     assert list(dict.fromkeys(logged)) == order
 
 
+@pytest.mark.exhaustive
 def test_embedded_upgrade_runs_as_any_release() -> None:
     result = invoke("run", "--embedded", "--release", "0.3.1", "--to", "3.2.0")
 
@@ -58,6 +61,7 @@ def test_embedded_upgrade_runs_as_any_release() -> None:
     assert "nodes run 3.2.0" in result.output
 
 
+@pytest.mark.exhaustive
 def test_embedded_upgrade_starts_from_oldest_version_of_release() -> None:
     result = invoke("run", "--embedded", "--release", "0.1.0")
 
@@ -88,6 +92,7 @@ def test_embedded_upgrade_to_the_same_version_is_an_error() -> None:
     assert "nothing to upgrade: --from and --to are both 3.4.0" in result.output
 
 
+@pytest.mark.exhaustive
 def test_embedded_upgrade_is_redrawn_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("searchkeeper.cli.embedded_run._SECONDS_A_FRAME", 0)
     monkeypatch.setattr("searchkeeper.cli.embedded_run._is_terminal", lambda: True)
@@ -212,6 +217,7 @@ def test_engine_image_comes_from_environment(tmp_path: Path, monkeypatch: pytest
         assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}
 
 
+@pytest.mark.exhaustive
 def test_operator_process_stops_on_sigterm(tmp_path: Path) -> None:
     with serve_api(new_cluster()) as face:
         command = [

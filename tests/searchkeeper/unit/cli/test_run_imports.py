@@ -21,6 +21,7 @@ finally:
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "is_imported"),
     [((), False), (("--engine", "embedded"), True)],

@@ -145,6 +145,7 @@ def test_page_shows_stalled_upgrade_as_printed(invoke_on: InvokeOn) -> None:
     assert result.output in page
 
 
+@pytest.mark.exhaustive
 def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
     result = invoke_on(cluster_after_rollback(), "status", "--upgrade")
 
@@ -183,6 +184,7 @@ def fail_on_sleep(_: float) -> None:
     pytest.fail("status watches")
 
 
+@pytest.mark.exhaustive
 def test_watch_ends_at_once_for_abandoned_version(
     invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,6 +216,7 @@ def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: p
     assert "2.19.4 → 3.4.0: Finished at" in result.output
 
 
+@pytest.mark.exhaustive
 def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = edit_spec(sample(), version=NEW)
     reconcile_until(cluster, lambda it: status(it).get("engineVersion") == NEW, NEWEST)

@@ -143,6 +143,7 @@ def test_watch_from_a_compacted_version_gets_410(access: ApiServerAccess) -> Non
     assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
 
 
+@pytest.mark.exhaustive
 def test_watch_ends_after_its_timeout(access: ApiServerAccess) -> None:
     assert [kind for kind, *_ in watch_events(access, timeoutSeconds="1")][-1] == "BOOKMARK"
 

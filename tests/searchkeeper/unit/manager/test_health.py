@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.manager.health import Health
 from searchkeeper.manager.leader_election import LeaderLease
@@ -61,6 +63,7 @@ def test_loop_announces_its_pause() -> None:
         wait_until(access.api, lambda: health._next_heartbeats.get("search/logs", 0) > health._clock() + 3000)
 
 
+@pytest.mark.exhaustive
 def test_gauges_disappear_when_the_lease_is_lost() -> None:
     with serve_api(new_cluster()) as access, run_manager(access, lease=3) as running:
         phase = "searchkeeper_cluster_phase"

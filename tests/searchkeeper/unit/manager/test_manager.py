@@ -77,6 +77,7 @@ def test_watches_leave_nothing_on_resources() -> None:
     assert set(metadata["annotations"]) <= {ENGINE_VERSION}
 
 
+@pytest.mark.exhaustive
 def test_converged_cluster_is_not_written_to() -> None:
     with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
@@ -87,6 +88,7 @@ def test_converged_cluster_is_not_written_to() -> None:
         assert operations(running) == operations_before
 
 
+@pytest.mark.exhaustive
 def test_upgrade_completes() -> None:
     with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api))
@@ -120,6 +122,7 @@ def pod_uids(access: ApiServerAccess) -> list[str]:
     return [pod["metadata"]["uid"] for pod in access.kube.list("v1", "Pod", "search", {})]
 
 
+@pytest.mark.exhaustive
 def test_only_the_leader_of_two_operators_writes() -> None:
     with serve_api(new_cluster()) as access, run_manager(access, "one") as one:
         wait_until(access.api, lambda: one.manager.lease.is_leader)
@@ -133,6 +136,7 @@ def test_only_the_leader_of_two_operators_writes() -> None:
             assert (one.metric("searchkeeper_leader"), two.metric("searchkeeper_leader")) == (1, 0)
 
 
+@pytest.mark.exhaustive
 def test_standby_takes_over_when_the_leader_stops() -> None:
     with (
         serve_api(new_cluster()) as access,
@@ -146,6 +150,7 @@ def test_standby_takes_over_when_the_leader_stops() -> None:
         wait_until(access.api, lambda: (standby.manager.lease.epoch or 0) > 0 and is_running(access.api))
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("operations", [3, 17, 31])
 def test_next_operator_completes_the_upgrade_of_a_killed_one(operations: int) -> None:
     with serve_api(new_cluster()) as access:
@@ -198,6 +203,7 @@ class HangingLists:
         monkeypatch.setattr(kube, "list", list_and_hang)
 
 
+@pytest.mark.exhaustive
 def test_operator_that_loses_the_lease_during_a_reconcile_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -226,6 +232,7 @@ def test_operator_that_is_stopped_during_a_reconcile_writes_nothing(monkeypatch:
         assert kube.operations == []
 
 
+@pytest.mark.exhaustive
 def test_loop_continues_after_an_unexpected_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
@@ -264,6 +271,7 @@ class FlappingEngine:
         self.engine.execute(call)
 
 
+@pytest.mark.exhaustive
 def test_cosmetic_status_change_is_not_followed_by_an_immediate_reconcile() -> None:
     with serve_api(new_cluster()) as access:
         engine = FlappingEngine(access.api)
@@ -277,6 +285,7 @@ def test_cosmetic_status_change_is_not_followed_by_an_immediate_reconcile() -> N
             assert engine.reads < 5
 
 
+@pytest.mark.exhaustive
 def test_status_of_a_flapping_engine_is_damped() -> None:
     """Within the resync interval a condition that was True does not turn back in the status."""
     with serve_api(new_cluster()) as access:
@@ -305,6 +314,7 @@ def wake_all(running: RunningManager) -> None:
         loop.task.get_loop().call_soon_threadsafe(loop.wake)
 
 
+@pytest.mark.exhaustive
 def test_hanging_loop_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
@@ -338,6 +348,7 @@ def test_deleted_cluster_ends_its_loop_and_its_series() -> None:
         )
 
 
+@pytest.mark.exhaustive
 def test_operator_condition_blocks_olm_while_a_pod_is_replaced() -> None:
     key = Key("operators.coreos.com/v2", "OperatorCondition", "search", "searchkeeper")
     with serve_api(new_cluster()) as access, run_manager(access, operator_condition=key):
@@ -357,6 +368,7 @@ def upgradeable(access: ApiServerAccess, key: Key) -> str | None:
     return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
 
 
+@pytest.mark.exhaustive
 def test_compacted_watch_lists_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watch history is too short for the watches; nothing else wakes a converged cluster."""
     expirations: list[bytes] = []

@@ -47,6 +47,7 @@ def test_endless_operations_are_slowed_down_and_logged(
         wait_until(access.api, lambda: running.metric("searchkeeper_reconcile_total") == 10)
 
 
+@pytest.mark.exhaustive
 def test_denied_operation_is_logged_and_retried_with_backoff(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -85,6 +85,7 @@ def with_another_cluster(cluster: FakeCluster, name: str) -> FakeCluster:
     return cluster
 
 
+@pytest.mark.exhaustive
 def test_leftover_lease_is_awaited_until_it_expires() -> None:
     cluster = new_cluster()
     assert lease(cluster, "killed", duration=1).acquire_or_renew()
@@ -93,6 +94,7 @@ def test_leftover_lease_is_awaited_until_it_expires() -> None:
     assert holder(cluster) == ""
 
 
+@pytest.mark.exhaustive
 def test_renewed_lease_of_another_operator_is_an_error() -> None:
     cluster, done = new_cluster(), threading.Event()
     alive = lease(cluster, "alive", duration=1)
@@ -163,6 +165,7 @@ def test_endless_conflict_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert holder(cluster) == ""
 
 
+@pytest.mark.exhaustive
 def test_lease_is_renewed_during_a_slow_reconcile(monkeypatch: pytest.MonkeyPatch) -> None:
     """The read of the engine ends after two renewals, which another thread must send."""
     cluster = new_cluster()

@@ -185,6 +185,7 @@ def command(*options: str) -> list[str]:
     ]
 
 
+@pytest.mark.exhaustive
 def test_process_that_does_not_end_exits_with_a_stack_trace(tmp_path: Path) -> None:
     with serve_api(FakeCluster()) as access:
         kubeconfig = ("--kubeconfig", str(write_kubeconfig(access, tmp_path)))

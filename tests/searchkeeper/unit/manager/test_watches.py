@@ -99,6 +99,7 @@ def is_at(api: FakeApiServer, version: str) -> bool:
     return (cluster.get("phase"), cluster.get("engineVersion")) == ("Running", version) and not is_upgrading
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_upgrade_completes_despite_faulty_watches(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_api_with_watch_fault(fault, new_cluster(), monkeypatch) as access, run_manager(access):
@@ -109,6 +110,7 @@ def test_upgrade_completes_despite_faulty_watches(fault: Any, monkeypatch: pytes
         wait_until(access.api, lambda: is_at(access.api, "3.4.0"), what="3.4.0")
 
 
+@pytest.mark.exhaustive
 def test_cluster_without_an_event_is_found_by_the_resync(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is created after the first list, and no watch reports it."""
     with (
@@ -166,7 +168,7 @@ class OptionalCrds:
 
 def test_operator_is_ready_and_watches_once_the_crds_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a watch can report the cluster: the next resync is in an hour."""
-    monkeypatch.setattr("managers.INTERVALS", replace(INTERVALS, resync=3600))
+    monkeypatch.setattr("tests.support.searchkeeper.managers.INTERVALS", replace(INTERVALS, resync=3600))
     with serve_api(FakeCluster()) as access:
         crds = OptionalCrds(access.api, monkeypatch)
         with run_manager(access) as running:

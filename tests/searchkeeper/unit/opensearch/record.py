@@ -1,6 +1,6 @@
 """Records the responses of a real OpenSearch for the tests in this folder.
 
-python tests/searchkeeper/unit/opensearch/record.py     (with tests, operator and tools on PYTHONPATH; needs Maven)
+python -m tests.searchkeeper.unit.opensearch.record     (needs Maven)
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
     assert reasons(cluster)[-1] == "UpgradeFinished"
 
 
+@pytest.mark.exhaustive
 def test_second_upgrade_emits_its_own_events() -> None:
     cluster = edit_spec(running_cluster(engine="2.19.0"), version=OLD)
     reconcile_until_converged(cluster)
@@ -88,6 +89,7 @@ def test_nothing_is_recorded_after_the_end() -> None:
     assert EVENTS_EMITTED not in found["status"]["ledger"]
 
 
+@pytest.mark.exhaustive
 def test_rollback_emits_its_start_and_its_end() -> None:
     cluster = edit_spec(
         running_cluster(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW
@@ -114,6 +116,7 @@ class UnreliableEnginePorts(CountingPorts):
         return Unreachable("timed out") if self.calls % 3 == 0 else super().get_state()
 
 
+@pytest.mark.exhaustive
 def test_events_of_an_upgrade_are_emitted_once_with_a_flapping_engine() -> None:
     cluster = edit_spec(running_cluster(), version=NEW)
     ports = UnreliableEnginePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))

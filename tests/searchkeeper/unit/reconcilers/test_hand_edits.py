@@ -238,6 +238,7 @@ def test_pod_of_an_edited_image_is_replaced() -> None:
     assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items() if name in others} == others
 
 
+@pytest.mark.exhaustive
 def test_pod_that_ran_an_edited_newer_version_is_kept() -> None:
     # Guard: a pod that has run a newer version is not outdated.
     cluster = delete_pod(edit(running_cluster(), on_container(change_image)), "data-1")
@@ -310,6 +311,7 @@ def affinity(live: dict[str, Any]) -> None:
     live["spec"]["template"]["spec"]["affinity"] = {"nodeAffinity": {}}
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize(
     "change",
     [

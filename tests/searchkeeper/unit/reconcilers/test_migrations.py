@@ -69,6 +69,7 @@ def test_pods_have_both_labels_before_the_service_selects_by_the_new_ones() -> N
     assert all({"app", "app.kubernetes.io/instance"} <= each.keys() for each in labels)
 
 
+@pytest.mark.exhaustive(keep=1)
 @pytest.mark.parametrize("grown", ["data", "managers", "edge"])
 def test_scale_out_works_during_the_relabelling(grown: str) -> None:
     roles = {"data": "data", "edge": "ingest", "managers": "cluster_manager"}
@@ -87,6 +88,7 @@ def without_its_last_pool() -> FakeCluster:
     return edit_spec(cluster, pools=list(SMALL))
 
 
+@pytest.mark.exhaustive
 def test_removed_pool_keeps_a_stateful_set_until_its_last_node_has_left() -> None:
     cluster = without_its_last_pool()
     reconcile_until_converged(cluster)
@@ -95,6 +97,7 @@ def test_removed_pool_keeps_a_stateful_set_until_its_last_node_has_left() -> Non
     assert color(cluster) is Color.GREEN
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("evicted", [["more-1"], ["more-0", "more-1"]], ids=["one", "all of them"])
 def test_evicted_pod_of_a_removed_pool_comes_back_during_the_relabelling(evicted: list[str]) -> None:
     # Guard: a pool that is scaled in keeps its StatefulSet.
@@ -108,6 +111,7 @@ def test_evicted_pod_of_a_removed_pool_comes_back_during_the_relabelling(evicted
     assert stateful_set(cluster, "more") is None
 
 
+@pytest.mark.exhaustive
 def test_orphaning_a_stateful_set_orphans_its_revisions() -> None:
     """They have no owner, and labels that no later StatefulSet selects."""
     cluster = running_cluster(version=BEFORE)
@@ -133,6 +137,7 @@ def test_migration_keeps_the_only_manager_on_ephemeral_storage() -> None:
     assert cluster.state.engine.elected is not None
 
 
+@pytest.mark.exhaustive
 def test_revisions_with_the_old_labels_are_deleted() -> None:
     # Guard: orphaned revisions are deleted.
     cluster = running_cluster(version=BEFORE)
@@ -143,6 +148,7 @@ def test_revisions_with_the_old_labels_are_deleted() -> None:
     assert all(map(owner_uids, revisions(cluster).values()))
 
 
+@pytest.mark.exhaustive
 def test_revisions_of_other_owners_stay() -> None:
     # Guard: revisions are found by the names of our StatefulSets.
     cluster = running_cluster(version=BEFORE)

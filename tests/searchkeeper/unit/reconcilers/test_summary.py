@@ -322,6 +322,7 @@ class UnstableNodePorts(CountingPorts):
         return super().patch_status(patch)
 
 
+@pytest.mark.exhaustive
 def test_flapping_readiness_is_damped() -> None:
     """Ready becomes False only when it was True for as long as `settling`."""
     cluster = running_cluster()

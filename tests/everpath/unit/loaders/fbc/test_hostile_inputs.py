@@ -28,6 +28,7 @@ def _sparse(path: Path, head: bytes, megabytes: int, tail: bytes = b"") -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_a_document_of_100_mb_is_refused_in_little_memory(tmp_path: Path) -> None:
     head = PACKAGE % b"a" + b"---\nschema: x\n" + b"a: b\n" * 2000
     path = _sparse(tmp_path / "catalog.yaml", head, 100, b"\n---\n" + PACKAGE % b"b")

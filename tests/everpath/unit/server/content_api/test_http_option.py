@@ -31,6 +31,7 @@ def run_command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.exhaustive
 def test_the_catalog_is_served_until_a_signal() -> None:
     options = ("--address", "127.0.0.1", "--port", "0", "--http", "127.0.0.1:0", "--name", "ours")
     with run_command(str(ROOT / "catalog"), *options) as process:

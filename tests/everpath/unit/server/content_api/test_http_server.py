@@ -131,6 +131,7 @@ def test_an_idle_client_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None
         assert read_all(connection).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+@pytest.mark.exhaustive
 def test_a_client_has_more_time_to_read_than_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server._RequestHandler, "timeout", 0.2)
     with send_before_start(f"GET {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), LARGE) as connection:
@@ -155,6 +156,7 @@ def test_a_client_that_does_not_read_is_disconnected(monkeypatch: pytest.MonkeyP
             time.sleep(0.05)
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_reads_too_slowly_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "_WRITE_TIMEOUT", 0.5)
     with run_content_server({"op": LARGE}) as port, send_without_reading(port) as connection:
