@@ -1,4 +1,4 @@
-"""What cannot be read has many causes, and each its own remedy, told where it shows."""
+"""Each cause of an unreadable document has its own fix, reported at its line."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ for path in sys.argv[1:]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of another kind")
 def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
-    """Root may read everything, and hands over to nobody."""
+    """Root may read everything, so the loader runs as the user nobody."""
     _write(
         tmp_path,
         **{"catalog__op.yaml": PACKAGE.format("op"), "catalog__secret.yaml": "", "closed__a.yaml": ""},

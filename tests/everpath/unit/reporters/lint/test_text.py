@@ -25,7 +25,7 @@ def test_a_finding_shows_its_line_its_proof_and_its_remedy() -> None:
         "  = fix: add b to the skips of c\n"
         "\n"
         "1 error in 1 package, 2 channels and 3 entries.\n"
-        "`everpath rules EP203` says what a rule means, whom it protects and how to waive it.\n"
+        "`everpath rules EP203` explains the rule: what it means, which users it protects, how to waive it.\n"
     )
 
 
