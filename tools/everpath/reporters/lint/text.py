@@ -45,7 +45,8 @@ def render(report: LintReport) -> Iterator[str]:
     yield f"{paint.severity(worst, report.summary) if worst else paint('green', report.summary)}\n"
     if shown:
         first = min((-s.severity, s.finding.rule) for s in shown)[1]
-        yield f"`everpath rules {first}` explains the rule: what it means, which users it protects, how to waive it.\n"
+        explains = "explains the rule: what it means, which users it protects, how to waive it"
+        yield f"`everpath rules {first}` {explains}.\n"
 
 
 def _package_and_channels(shown: GroupedFinding) -> tuple[str, tuple[str, ...]]:
