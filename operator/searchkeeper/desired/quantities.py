@@ -6,6 +6,7 @@ __all__ = ["is_less", "parse_quantity"]
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 _QUANTITY: Final = re.compile(
@@ -23,7 +24,13 @@ def parse_quantity(value: Any) -> Fraction | None:
     """The number that a quantity stands for; None if it is none. YAML may contain it as a number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    match = _QUANTITY.fullmatch(str(value))
+    return _parse_text(str(value))
+
+
+@lru_cache(maxsize=1024)
+def _parse_text(text: str) -> Fraction | None:
+    """Parse a quantity. Every reconcile compares the same few quantities of all pods."""
+    match = _QUANTITY.fullmatch(text)
     if match is None:
         return None
     number, exponent, suffix = match.groups()
