@@ -69,6 +69,7 @@ def test_no_name_leaves_its_string() -> None:
     assert '"' not in outside
 
 
+@pytest.mark.exhaustive  # needs Graphviz, which scripts/real-parts installs
 @pytest.mark.skipif(shutil.which("dot") is None, reason="there is no Graphviz here: apt-get install graphviz")
 def test_graphviz_reads_it_and_shows_the_names_as_they_are() -> None:
     text = "".join(render(hostile_scenes()))
