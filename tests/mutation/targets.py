@@ -58,7 +58,7 @@ GROUPS: Final = (
             "tests/everpath/unit/rules",
             "tests/everpath/unit/rules/test_single_bundle.py",
             "tests/everpath/unit/resolvers",
-            "tests/everpath/properties/test_graph_and_policies.py",
+            "tests/everpath/properties/test_graph_and_resolvers.py",
             "tests/everpath/properties/test_opm_edits.py",
         ),
     ),

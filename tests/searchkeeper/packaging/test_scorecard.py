@@ -1,7 +1,7 @@
 """The standard tests of operator-sdk's scorecard: all are configured, and the newest bundle passes them.
 
 The checks follow internal/scorecard/tests/{basic,olm}.go of operator-sdk 1.42. `olm-bundle-validation` is
-`everpath bundle validate`, which tests/everpath/unit/releases/test_our_own.py runs.
+`everpath bundle validate`, which tests/everpath/unit/releases/test_searchkeeper_releases.py runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The quick reader of block YAML: what it knows, and what it leaves to libyaml."""
+"""The fast parser of block YAML: which texts it parses, and which it leaves to libyaml."""
 
 from __future__ import annotations
 

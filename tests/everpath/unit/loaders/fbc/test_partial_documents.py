@@ -1,4 +1,4 @@
-"""The lazy reader takes the shapes that tools write, and declines the rest."""
+"""The partial parsers accept the layouts that tools write, and decline the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy and complete loading have the same catalog."""
+"""Partial and complete loading give the same catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quick reader of block YAML agrees with libyaml, or declines."""
+"""The fast parser of block YAML agrees with libyaml, or declines."""
 
 from __future__ import annotations
 
