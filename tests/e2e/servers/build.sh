@@ -9,7 +9,7 @@ programs='kube-apiserver kube-controller-manager catalog olm copy-content operat
 definitions='olm-v0-crds olm-v1-crds'
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-peers=$(CDPATH='' cd -- "$here/../../peers" && pwd)
+peers=$(CDPATH='' cd -- "$here/../../support/peers" && pwd)
 tools=${EVERPATH_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/everpath/tools}
 
 digest() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else shasum -a 256; fi; }
@@ -81,7 +81,7 @@ is_complete() {
     done
 }
 
-hash=$(cd "$here" && cat build.sh ./*/go.mod ./*/go.sum ../../peers/opm/go.mod | digest | cut -c1-16)
+hash=$(cd "$here" && cat build.sh ./*/go.mod ./*/go.sum ../../support/peers/opm/go.mod | digest | cut -c1-16)
 folder=$tools/real-$hash
 
 if ! is_complete; then

@@ -15,7 +15,7 @@ python=${PYTHON:-python3}
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
-patiently() { "$here/../../peers/patiently.sh" "$@"; }
+patiently() { "$here/../../support/peers/patiently.sh" "$@"; }
 
 # Another process may have downloaded it in the meantime.
 place() { [ -d "$tools/$1" ] || mv "$temporary/$1" "$tools/"; }

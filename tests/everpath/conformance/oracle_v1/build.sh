@@ -20,7 +20,7 @@ if ! command -v go >/dev/null 2>&1; then
 elif [ ! -x "$tools/$name" ]; then
     trap 'rm -rf "$copy"' EXIT
     trap 'exit 130' INT TERM
-    module=$(cd "$here" && "$here/../peers/patiently.sh" go mod download "$upstream" >&2 && go list -m -f '{{.Dir}}' "$upstream")
+    module=$(cd "$here" && "$here/../../../support/peers/patiently.sh" go mod download "$upstream" >&2 && go list -m -f '{{.Dir}}' "$upstream")
     mkdir -p "$tools"
     cp -R "$module" "$copy"
     chmod -R u+w "$copy"
@@ -29,5 +29,5 @@ elif [ ! -x "$tools/$name" ]; then
 fi
 
 # No part of it needs C, so neither does whoever builds it.
-CGO_ENABLED=0 "$here/../peers/go-tool.sh" "$name" "$copy" ./internal/everpathoracle \
+CGO_ENABLED=0 "$here/../../../support/peers/go-tool.sh" "$name" "$copy" ./internal/everpathoracle \
     -tags containers_image_openpgp -ldflags "-s -w"
