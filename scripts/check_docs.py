@@ -6,6 +6,7 @@ Prints one line for each problem; the exit code is 1 if there are any.
 from __future__ import annotations
 
 __all__ = [
+    "CHECKS",
     "commands",
     "main",
     "missing_commands",
@@ -154,17 +155,19 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
 
 
+CHECKS: Final = (
+    missing_commands,
+    missing_operator_commands,
+    missing_formats,
+    missing_keys,
+    missing_rules,
+    missing_links,
+)
+
+
 def main() -> int:
     """Print what is missing; return the exit code."""
-    checks = (
-        missing_commands,
-        missing_operator_commands,
-        missing_formats,
-        missing_keys,
-        missing_rules,
-        missing_links,
-    )
-    missing = [line for check in checks for line in check()]
+    missing = [line for check in CHECKS for line in check()]
     for line in missing:
         print(line)
     print(f"docs: {len(missing)} things missing" if missing else "docs: nothing missing", file=sys.stderr)
